@@ -2,17 +2,20 @@
 
 use std::sync::OnceLock;
 
-use rtl_schema::Tables;
 use rtl_schema::table::{PythonFrames, Track};
+use rtl_schema::{AgentId, Tables};
 
+use crate::busy_over_time::{PARTS, busy_over_time};
 use crate::first_use::distinct;
+use crate::idle::{self, Cause, GpuIdle};
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
-use crate::launches::{self, Latency, Queues};
+use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
 use crate::ops::{Op, Order};
 use crate::ranges::{self, Attribution, Cursor, RangeReport, Repeated};
-use crate::sweep::{self, Sweep};
+use crate::ranks::{self, Ranks};
+use crate::sweep::{self, Gap, Sweep};
 use crate::{Categories, labels};
 
 /// How many of the longest gaps [`Analysis::sweep`] keeps.
@@ -33,7 +36,9 @@ pub struct Analysis<'a> {
     kernels: OnceLock<[Vec<Group>; 2]>,
     sweep: OnceLock<Sweep>,
     launches: OnceLock<Option<(Latency, Queues)>>,
+    idle: OnceLock<Vec<GpuIdle>>,
     ranges: OnceLock<RangeReport>,
+    ranks: OnceLock<Ranks>,
 }
 
 impl<'a> Analysis<'a> {
@@ -46,7 +51,9 @@ impl<'a> Analysis<'a> {
             kernels: OnceLock::new(),
             sweep: OnceLock::new(),
             launches: OnceLock::new(),
+            idle: OnceLock::new(),
             ranges: OnceLock::new(),
+            ranks: OnceLock::new(),
         }
     }
 
@@ -152,13 +159,56 @@ impl<'a> Analysis<'a> {
         self.sweep.get_or_init(|| sweep::sweep(self.tables, self.order(), &self.names, LONGEST_GAPS))
     }
 
-    /// Launch latency, queue depth and causes of idle time; `None` if the trace links no op to the host.
+    /// The ten longest gaps with their causes.
+    pub fn longest_gaps(&self) -> Vec<Gap> {
+        let mut gaps = self.sweep().longest.clone();
+        for gap in &mut gaps {
+            let of_gpu = self.idle().iter().filter(|gpu| (gpu.gpu, &gpu.label) == (gap.gpu, &gap.label));
+            let mut known = of_gpu.flat_map(|gpu| &gpu.longest);
+            let same = known.find(|known| known.start_ns == gap.start_ns);
+            let most = same.and_then(|known| known.parts.first());
+            gap.cause = most.filter(|part| part.cause != Cause::Unknown).cloned();
+        }
+        gaps
+    }
+
+    /// Launch latency and queue depth; `None` if the trace links no op to the host.
     pub fn launches(&self) -> Option<&(Latency, Queues)> {
         let launches = || {
-            let has_data = launches::has_launch_data(self.tables);
-            has_data.then(|| launches::launches(self.tables, self.order(), &self.names)).flatten()
+            let (tables, order) = (self.tables, self.order());
+            let times = launches::has_launch_data(tables).then(|| EnqueueTimes::of(tables, order))?;
+            launches::launches(tables, order, &times, &self.names)
         };
         self.launches.get_or_init(launches).as_ref()
+    }
+
+    /// Why each GPU was idle, by number. It does not share what ties ops to calls with [`Self::launches`]: a short report needs
+    /// only this, and keeping it takes more memory than it takes time.
+    pub fn idle(&self) -> &[GpuIdle] {
+        self.idle.get_or_init(|| {
+            let (tables, order) = (self.tables, self.order());
+            idle::idle(tables, order, &EnqueueTimes::of(tables, order))
+        })
+    }
+
+    /// How busy each GPU was over time, in the order of [`Sweep::gpus`].
+    pub fn busy_over_time(&self) -> Vec<[f64; PARTS]> {
+        let (order, gpus) = (self.order(), &self.sweep().gpus);
+        let from = gpus.iter().map(|gpu| gpu.start_ns).min().unwrap_or(0);
+        let to = gpus.iter().map(|gpu| gpu.end_ns).max().unwrap_or(0);
+        let busy = |ops| busy_over_time(self.tables, ops, (from, to));
+        let mut busy: Vec<_> = order.agents.iter().map(|ops| (ops, busy(ops))).collect();
+        let place = |agent: AgentId| {
+            let number = self.tables.agents.get(agent.index()).map_or(-1, |agent| agent.number);
+            (number, labels::agent(self.tables, agent))
+        };
+        busy.sort_by_key(|(ops, _)| place(ops.agent));
+        busy.into_iter().map(|(_, busy)| busy).collect()
+    }
+
+    /// Ranks side by side.
+    pub fn ranks(&self) -> &Ranks {
+        self.ranks.get_or_init(|| ranks::ranks(self.tables, &self.names, self.order()))
     }
 
     /// Ranges and markers by name.

@@ -37,6 +37,11 @@ pub fn append(tables: &mut Tables, other: Tables) {
         event.process = numbers.process(event.process);
         event.agent = event.agent.map(|agent| numbers.agent(agent));
     });
+    append_rows(&mut tables.spans, other.spans, |span| {
+        span.process = numbers.process(span.process);
+        span.agent = span.agent.map(|agent| numbers.agent(agent));
+        span.name = numbers.name(span.name);
+    });
     append_rows(&mut tables.allocations, other.allocations, |allocation| {
         allocation.process = numbers.process(allocation.process);
         allocation.agent = allocation.agent.map(|agent| numbers.agent(agent));
@@ -166,6 +171,8 @@ fn append_operators(mine: &mut Operators, mut other: Operators, numbers: &Number
     other.name.iter_mut().for_each(|id| *id = numbers.name(*id));
     other.shapes.map(|id| numbers.name(id));
     other.types.map(|id| numbers.name(id));
+    other.strides.map(|id| numbers.name(id));
+    other.values.map(|id| numbers.name(id));
     mine.append(other);
 }
 

@@ -7,10 +7,12 @@
 //! `(n' - n)(m + m')/2` is for the number of calls, `(m' - m)(n + n')/2` for their duration. Where a kernel runs in
 //! several launch shapes the second part is again two: what each shape changed by itself, and the mix of shapes.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::idle::Cause;
 use crate::profile::{Activity, GpuProfile};
 
 /// How a kernel was matched between the two sides.
@@ -103,12 +105,23 @@ pub struct GpuWallChange {
     pub change: WallChange,
 }
 
+/// A cause of idle time, and by how much the time of it grew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct IdleChange {
+    /// The cause.
+    pub cause: Cause,
+    /// The change in ns.
+    pub delta_ns: i64,
+}
+
 /// All accounts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallDecomposition {
     /// All GPUs together: the sum of their accounts.
     #[serde(flatten)]
     pub total: WallChange,
+    /// The term `idle` of all GPUs together by cause, the largest change first; where neither side knows causes, none.
+    pub idle: Vec<IdleChange>,
     /// Each GPU that either side used, by number.
     pub gpus: Vec<GpuWallChange>,
 }
@@ -125,7 +138,7 @@ pub fn decompose(
             sides.entry(gpu.gpu).or_default()[side].add(gpu, |activity| item(side, activity));
         }
     }
-    let mut decomposition = WallDecomposition::default();
+    let mut decomposition = WallDecomposition { idle: idle_changes(gpus), ..WallDecomposition::default() };
     for (gpu, [before, after]) in sides {
         let change = change(&before, &after);
         let total = &mut decomposition.total;
@@ -136,6 +149,29 @@ pub fn decompose(
         decomposition.gpus.push(GpuWallChange { gpu, change });
     }
     decomposition
+}
+
+/// The change of idle time by cause; what one side does not know is unknown.
+fn idle_changes(gpus: [&[GpuProfile]; 2]) -> Vec<IdleChange> {
+    let mut deltas = [0_i64; Cause::ALL.len()];
+    if gpus.into_iter().flatten().all(|gpu| gpu.idle.is_empty()) {
+        return Vec::new();
+    }
+    for (gpus, sign) in gpus.into_iter().zip([-1, 1]) {
+        for gpu in gpus {
+            let mut rest = gpu.wall_ns.saturating_sub(gpu.busy_ns);
+            for &(cause, ns) in &gpu.idle {
+                deltas[cause as usize] = deltas[cause as usize].saturating_add(sign * ns);
+                rest = rest.saturating_sub(ns);
+            }
+            let unknown = &mut deltas[Cause::Unknown as usize];
+            *unknown = unknown.saturating_add(sign * rest);
+        }
+    }
+    let changes = Cause::ALL.into_iter().zip(deltas).map(|(cause, delta_ns)| IdleChange { cause, delta_ns });
+    let mut changes: Vec<IdleChange> = changes.filter(|change| change.delta_ns != 0).collect();
+    changes.sort_by_key(|change| (Reverse(change.delta_ns.unsigned_abs()), change.cause));
+    changes
 }
 
 /// Calls and time.
@@ -257,7 +293,7 @@ mod tests {
     }
 
     fn place(wall_ns: i64, busy_ns: i64, work: &[ActivityTotal]) -> GpuProfile {
-        GpuProfile { gpu: 0, wall_ns, busy_ns, work: work.to_vec() }
+        GpuProfile { gpu: 0, wall_ns, busy_ns, idle: Vec::new(), work: work.to_vec() }
     }
 
     /// Kernels have the same numbers on both sides; `matches` says how each was matched.
@@ -346,7 +382,10 @@ mod tests {
             .prop_map(|(item, shape, calls, total_ns)| amount(item, shape, calls, total_ns));
         let place =
             (0..3_i64, 0..10_000_000_000_i64, 0..10_000_000_000_i64, prop::collection::vec(amount, 0..9))
-                .prop_map(|(gpu, wall_ns, busy_ns, work)| GpuProfile { gpu, wall_ns, busy_ns, work });
+                .prop_map(|(gpu, wall_ns, busy_ns, work)| {
+                    let idle = vec![(Cause::Host, wall_ns / 3), (Cause::Launch, busy_ns / 7)];
+                    GpuProfile { gpu, wall_ns, busy_ns, idle, work }
+                });
         prop::collection::vec(place, 0..4)
     }
 
@@ -356,6 +395,8 @@ mod tests {
             let mut matches = [KernelMatch::Matched; 6];
             matches[2..5].copy_from_slice(&[KernelMatch::New, KernelMatch::Removed, KernelMatch::Renamed]);
             let decomposition = decomposed(&matches, &before, &after);
+            let idle: i64 = decomposition.idle.iter().map(|change| change.delta_ns).sum();
+            prop_assert_eq!(idle, decomposition.total.terms.idle_ns);
             for change in decomposition.gpus.iter().map(|gpu| &gpu.change).chain([&decomposition.total]) {
                 prop_assert_eq!(change.terms.sum(), i128::from(change.wall_delta_ns));
                 prop_assert_eq!(change.candidate_wall_ns - change.baseline_wall_ns, change.wall_delta_ns);

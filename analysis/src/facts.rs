@@ -13,6 +13,15 @@ pub struct Fact {
     pub value: String,
 }
 
+/// [`Fact::what`] of the GPUs that ran something: `8 x AMD Instinct MI300X (gfx942), 1 x ...`.
+pub const GPUS: &str = "GPUs";
+
+/// In place of the model of a GPU that the trace does not state.
+pub const UNKNOWN_GPU: &str = "GPU of unknown model";
+
+/// [`Fact::what`] of the mode of recording.
+pub const MODE: &str = "mode";
+
 /// [`Fact::what`] of a run whose end may be missing.
 pub const CUT_OFF: &str = "cut off before its end";
 
@@ -54,7 +63,7 @@ pub fn facts_without_rows(tables: &Tables, graph: bool, unfinished: u64) -> Vec<
             facts.push(Fact { what: what.to_owned(), value });
         }
     };
-    add("GPUs", gpus(tables));
+    add(GPUS, gpus(tables));
     for (tag, what) in TAGS {
         let values =
             tables.info.metadata.iter().filter(|(name, _)| name == tag).map(|(_, value)| value.clone());
@@ -72,7 +81,7 @@ pub fn facts_without_rows(tables: &Tables, graph: bool, unfinished: u64) -> Vec<
     }
     let worlds = tables.processes.iter().filter_map(|process| process.world).map(|world| world.to_string());
     add("world size", distinct(worlds));
-    add("mode", tables.info.mode.clone().unwrap_or_default());
+    add(MODE, tables.info.mode.clone().unwrap_or_default());
     if graph {
         add("graph launches", "yes".to_owned());
     }
@@ -100,7 +109,7 @@ fn gpus(tables: &Tables) -> String {
         .map(|agent| match (&agent.product, &agent.target) {
             (Some(product), Some(target)) => format!("{product} ({target})"),
             (Some(one), None) | (None, Some(one)) => one.clone(),
-            (None, None) => "GPU of unknown model".to_owned(),
+            (None, None) => UNKNOWN_GPU.to_owned(),
         })
         .collect();
     models.sort_unstable();

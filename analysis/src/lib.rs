@@ -6,18 +6,23 @@
 //! Times are integer nanoseconds; only means and shares are floating point.
 
 pub mod align;
+pub mod allocations;
 mod analysis;
 pub mod api;
+pub mod busy_over_time;
 pub mod categories;
 pub mod combine;
 pub mod compare;
+pub mod complete_steps;
 pub mod copies;
 pub mod decomposition;
 pub mod display_names;
 mod error;
 pub mod facts;
+pub mod findings;
 mod first_use;
 pub mod identity;
+pub mod idle;
 mod kernel_index;
 pub mod kernel_keys;
 mod kernel_names;
@@ -41,8 +46,10 @@ pub mod streaming;
 pub mod sweep;
 pub mod tracing_cost;
 pub mod trust;
+mod uncovered;
 pub mod unfinished;
 mod union_length;
+pub mod work;
 
 pub use analysis::Analysis;
 pub use categories::Categories;

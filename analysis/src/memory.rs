@@ -1,17 +1,34 @@
-//! Memory of devices as a framework's allocator sees it.
+//! Memory of devices: what the allocators of frameworks have in use, what the program has from the runtime, and scratch.
 
-use rtl_schema::table::MemoryEvent;
+use rtl_schema::table::{AgentKind, MemoryEvent};
 use rtl_schema::{AgentId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use crate::allocations::{self, Use};
 use crate::labels;
+
+/// Who states the use of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemorySource {
+    /// The allocator of a framework, whose blocks need not reach the runtime.
+    #[default]
+    Framework,
+    /// The runtime, of allocations by the program.
+    Runtime,
+    /// The runtime, of scratch that it holds for kernels.
+    Scratch,
+}
 
 /// The memory of one device that one process uses.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DeviceMemory {
     /// `GPU 0` or `host`.
     pub device: String,
+    /// Who states it.
+    #[serde(default)]
+    pub source: MemorySource,
     /// The process, if known.
     pub pid: Option<i64>,
     /// Allocations.
@@ -34,30 +51,74 @@ pub struct DeviceMemory {
     pub kept_bytes: u64,
 }
 
-/// Memory by process and device, GPUs first; `None` where the trace has no memory events.
+/// Memory by process and device, that of frameworks first, then GPUs; `None` where the trace states no use of memory.
 pub fn by_device(tables: &Tables) -> Option<Vec<DeviceMemory>> {
-    if tables.memory_events.is_empty() {
-        return None;
-    }
+    let mut rows = of_frameworks(tables);
+    rows.extend(of_runtime(tables));
+    (!rows.is_empty()).then_some(rows)
+}
+
+fn of_frameworks(tables: &Tables) -> Vec<DeviceMemory> {
     let mut devices: FxHashMap<(ProcessId, Option<AgentId>), Vec<&MemoryEvent>> = FxHashMap::default();
     for event in &tables.memory_events {
         devices.entry((event.process, event.agent)).or_default().push(event);
     }
-    let order = |agent: Option<AgentId>| match agent.and_then(|agent| tables.agents.get(agent.index())) {
-        Some(agent) => (0, agent.number),
-        None => (1, 0),
-    };
     let mut keys: Vec<_> = devices.keys().copied().collect();
-    keys.sort_unstable_by_key(|&(process, agent)| (order(agent), agent, process));
+    keys.sort_unstable_by_key(|&(process, agent)| (order(tables, agent), agent, process));
     let device = |key: (ProcessId, Option<AgentId>)| {
         let mut events = devices.remove(&key)?;
         // Events of one moment: the source has them in their order, whatever that of its rows.
         events.sort_by_key(|event| (event.time, event.id, event.address, event.bytes));
         let name = key.1.map_or_else(|| "host".to_owned(), |agent| labels::agent(tables, agent));
-        let pid = tables.processes.get(key.0.index()).and_then(|process| process.pid);
-        Some(DeviceMemory { device: name, pid, ..of_device(&events) })
+        Some(DeviceMemory { device: name, pid: pid(tables, key.0), ..of_device(&events) })
     };
-    Some(keys.into_iter().filter_map(device).collect())
+    keys.into_iter().filter_map(device).collect()
+}
+
+/// Sorts GPUs by their numbers, before the host.
+fn order(tables: &Tables, agent: Option<AgentId>) -> (u8, i64) {
+    match agent.and_then(|agent| tables.agents.get(agent.index())) {
+        Some(agent) if agent.kind != AgentKind::Cpu => (0, agent.number),
+        Some(agent) => (1, agent.number),
+        None => (2, 0),
+    }
+}
+
+fn pid(tables: &Tables, process: ProcessId) -> Option<i64> {
+    tables.processes.get(process.index()).and_then(|process| process.pid)
+}
+
+/// What the runtime states. Totals count from the start of the recording.
+fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
+    let mut devices: FxHashMap<(Use, ProcessId, AgentId), (i128, DeviceMemory)> = FxHashMap::default();
+    for change in allocations::changes(tables) {
+        let key = (change.of, change.process, change.agent);
+        let (total, memory) = devices.entry(key).or_default();
+        *total += change.bytes;
+        let bytes = u64::try_from(change.bytes.unsigned_abs()).unwrap_or(u64::MAX);
+        let (count, sum) = match change.bytes < 0 {
+            true => (&mut memory.releases, &mut memory.released_bytes),
+            false => (&mut memory.allocations, &mut memory.allocated_bytes),
+        };
+        *count += 1;
+        *sum = sum.saturating_add(bytes);
+        let now = u64::try_from(*total).unwrap_or(0);
+        if Some(now) > memory.peak_bytes {
+            (memory.peak_bytes, memory.peak_ns) = (Some(now), Some(change.time));
+        }
+        (memory.last_bytes, memory.kept_bytes) = (Some(now), now);
+    }
+    let mut devices: Vec<_> = devices.into_iter().collect();
+    devices
+        .sort_unstable_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
+    let device = |((of, process, agent), (_, memory)): ((Use, ProcessId, AgentId), (i128, DeviceMemory))| {
+        let source = match of {
+            Use::Allocated => MemorySource::Runtime,
+            Use::Scratch => MemorySource::Scratch,
+        };
+        DeviceMemory { device: labels::agent(tables, agent), source, pid: pid(tables, process), ..memory }
+    };
+    devices.into_iter().map(device).collect()
 }
 
 /// The figures of events in the order of time.
@@ -90,7 +151,55 @@ fn of_device(events: &[&MemoryEvent]) -> DeviceMemory {
 
 #[cfg(test)]
 mod tests {
+    use rtl_schema::table::{Agent, Allocation, AllocationKind, AllocationLevel};
+
     use super::*;
+
+    #[test]
+    fn memory_of_the_runtime_is_what_its_allocations_leave_in_use() {
+        let gpu = Some(AgentId(0));
+        let row = |start, kind, agent, address, bytes| Allocation {
+            start,
+            duration: Some(5),
+            kind,
+            agent,
+            address: Some(address),
+            bytes,
+            ..Allocation::default()
+        };
+        let (allocate, free) = (AllocationKind::Allocate, AllocationKind::Free);
+        let scratch = |start, kind, bytes| Allocation {
+            level: AllocationLevel::Scratch,
+            address: None,
+            ..row(start, kind, gpu, 0, bytes)
+        };
+        let tables = Tables {
+            agents: vec![Agent { kind: AgentKind::Gpu, number: 3, ..Agent::default() }],
+            allocations: vec![
+                row(30, free, None, 0x10, 0),
+                row(10, allocate, gpu, 0x10, 100),
+                row(20, allocate, gpu, 0x20, 50),
+                // Allocated before the recording.
+                row(5, free, None, 0x99, 0),
+                scratch(40, allocate, 7),
+                scratch(50, AllocationKind::Reclaim, 0),
+            ],
+            ..Tables::default()
+        };
+        let [runtime, scratch] = by_device(&tables).unwrap().try_into().unwrap();
+        assert_eq!((runtime.device.as_str(), runtime.source), ("GPU 3", MemorySource::Runtime));
+        assert_eq!((runtime.allocations, runtime.allocated_bytes), (2, 150));
+        assert_eq!((runtime.releases, runtime.released_bytes, runtime.kept_bytes), (1, 100, 50));
+        assert_eq!(
+            (runtime.peak_bytes, runtime.peak_ns, runtime.last_bytes),
+            (Some(150), Some(25), Some(50))
+        );
+        assert_eq!(runtime.peak_reserved_bytes, None);
+        assert_eq!(
+            (scratch.source, scratch.peak_bytes, scratch.last_bytes),
+            (MemorySource::Scratch, Some(7), Some(0))
+        );
+    }
 
     fn event(time: i64, address: u64, bytes: i64, allocated: u64) -> MemoryEvent {
         let (address, allocated) = (Some(address), Some(allocated));

@@ -289,7 +289,7 @@ impl Observed {
 }
 
 /// How much longer than usual collectives take on a node when its last arriver is there, and how sure that is: the time that
-/// no clock difference is in. The last arriver is the member with the shortest stay.
+/// no clock difference is in. The last arriver is the member with the shortest duration.
 fn lateness(groups: &[Vec<&MatchedCollective>], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
     let mut stays: Vec<Vec<f64>> = vec![Vec::new(); nodes];
     for group in groups {

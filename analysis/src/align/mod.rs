@@ -30,7 +30,7 @@ pub use groups::{
     matched_collectives,
 };
 pub use synchronising::synchronises;
-pub use waits::{RankWaits, Waits, leave_together, violations, waits};
+pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, leave_together, violations, waits};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";

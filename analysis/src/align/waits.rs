@@ -1,7 +1,7 @@
 //! How long ranks waited in collectives, with aligned clocks and without.
 //!
 //! With one clock: a rank waits from its own start to the start of the last arriver, and what follows is transfer. Without:
-//! the member with the shortest stay arrived last, its stay is the transfer, and what the others stayed longer is how long
+//! the member with the shortest duration arrived last, its duration is the transfer, and the rest of the others' is how long
 //! they waited. The two agree where the clocks are right; the second needs none.
 
 use std::borrow::Borrow;
@@ -41,7 +41,7 @@ pub struct RankWaits {
     pub timed: u64,
     /// ns that it waited for later ones, by the clocks.
     pub wait_ns: i64,
-    /// ns that were left of its stay when the last one had come, by the clocks.
+    /// ns that were left of its duration when the last one had come, by the clocks.
     #[serde(skip)]
     pub transfer_ns: i64,
     /// ns that the others would not have waited had it come when the last but one did, by the clocks.
@@ -50,7 +50,7 @@ pub struct RankWaits {
     pub last: u64,
     /// ns that it waited, without clocks.
     pub clock_free_wait_ns: i64,
-    /// ns of its stay that it did not wait, without clocks.
+    /// ns of its duration that it did not wait, without clocks.
     #[serde(skip)]
     pub clock_free_transfer_ns: i64,
     /// How often it came last, without clocks.
@@ -79,7 +79,7 @@ pub struct Waits {
     pub spread_ns: i64,
     /// ns from the last arrival to the last end, summed, by the clocks.
     pub transfer_ns: i64,
-    /// The same without clocks: the shortest stays.
+    /// The same without clocks: the shortest durations.
     pub clock_free_transfer_ns: i64,
 }
 
@@ -191,7 +191,7 @@ pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollectiv
 const TOGETHER_NS: f64 = 50_000.0;
 
 /// Fewer collectives say nothing of clocks.
-const LEAST: usize = 10;
+pub const LEAST_OF_A_CLOCK: usize = 10;
 
 /// Whether all members end the collectives together, as they do where their times are on one clock.
 #[must_use]
@@ -204,20 +204,21 @@ pub fn leave_together<'a>(matched: impl IntoIterator<Item = &'a MatchedCollectiv
             apart.entry(rank).or_default().push(end as f64 - middle);
         }
     }
-    let is_near = |apart: &mut Vec<f64>| apart.len() >= LEAST && median(apart).abs() <= TOGETHER_NS;
-    apart.values_mut().all(is_near)
+    let is_near =
+        |apart: &mut Vec<f64>| apart.len() >= LEAST_OF_A_CLOCK && median(apart).abs() <= TOGETHER_NS;
+    !apart.is_empty() && apart.values_mut().all(is_near)
 }
 
 impl Waits {
     fn without_clocks(&mut self, collective: &MatchedCollective) {
-        let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
-        let Some(last) = collective.iter().min_by_key(|member| stay(member)) else { return };
-        let shortest = stay(last);
+        let duration = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
+        let Some(last) = collective.iter().min_by_key(|member| duration(member)) else { return };
+        let shortest = duration(last);
         self.ranks[last.0].clock_free_last += 1;
         add(&mut self.clock_free_transfer_ns, shortest);
         for member in collective {
             let waits = &mut self.ranks[member.0];
-            add(&mut waits.clock_free_wait_ns, stay(member) - shortest);
+            add(&mut waits.clock_free_wait_ns, duration(member) - shortest);
             add(&mut waits.clock_free_transfer_ns, shortest);
         }
     }

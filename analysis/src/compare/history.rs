@@ -129,7 +129,7 @@ mod tests {
         let mut kernels: Vec<Vec<Run>> = (0..40).map(|kernel| runs(30, 0.0, 100 + kernel)).collect();
         kernels[3][29].trimmed_mean_ns *= 1.1;
         let past = look(&kernels);
-        let regressed = |past: &Judgement| past.status == Status::Regressed;
+        let regressed = |past: &Judgement| past.status == Status::Slower;
         assert!(regressed(&past[3]) && past.iter().filter(|past| regressed(past)).count() == 1);
     }
 

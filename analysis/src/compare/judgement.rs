@@ -2,18 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
+/// [`Judgement::runs_to_decide`] looks no further.
+pub const MAX_RUNS: usize = 100;
+
 /// The verdict on a kernel that both sides ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// Slower than the threshold allows, beyond doubt.
-    Regressed,
-    /// Faster by more than the threshold, beyond doubt.
-    Improved,
-    /// Within the threshold both ways, beyond doubt.
+    #[serde(rename = "slower")]
+    Slower,
+    /// Slower beyond doubt, but by no more than the threshold or a floor allows: see [`Reason`].
+    #[serde(rename = "slower within the allowance")]
+    SlowerAllowed,
+    /// Faster beyond doubt.
+    #[serde(rename = "faster")]
+    Faster,
+    /// No change beyond doubt, and none larger than the threshold.
+    #[serde(rename = "unchanged")]
     Unchanged,
-    /// The data does not decide, or a floor forbids the change to count: see [`Reason`].
-    Inconclusive,
+    /// The data does not decide: see [`Reason`].
+    #[serde(rename = "undecided")]
+    Undecided,
 }
 
 /// The reason of the status.
@@ -151,6 +160,9 @@ pub struct Judgement {
     /// The smallest true slowdown (0.03 for +3 %) that this comparison finds as often as
     /// [`super::Rules::power`] says. `None` where it would find none, however large.
     pub detectable: Option<f64>,
+    /// How many runs a side decide an undecided kernel, if it is as slow and runs differ as much as they do so far. `None`
+    /// where it is decided, where runs do not show how they differ, and where [`MAX_RUNS`] are too few.
+    pub runs_to_decide: Option<usize>,
     /// Where the uncertainty comes from.
     pub method: Method,
     /// The tolerated slowdown and its source.

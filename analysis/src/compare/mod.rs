@@ -30,7 +30,9 @@ pub mod trimmed;
 mod uncertainty;
 mod verdict;
 
-pub use judgement::{Drift, Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
+pub use judgement::{
+    Drift, Interval, Judgement, MAX_RUNS, Method, Reason, Side, Status, Threshold, ThresholdSource,
+};
 pub use noise::Noise;
 pub use pair::KernelPair;
 pub use rules::Rules;

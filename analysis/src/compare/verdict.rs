@@ -2,11 +2,13 @@
 
 use super::bootstrap::within_run;
 use super::family;
-use super::judgement::{Interval, Judgement, Method, Reason, Side, Status, Threshold, ThresholdSource};
+use super::judgement::{
+    Interval, Judgement, MAX_RUNS, Method, Reason, Side, Status, Threshold, ThresholdSource,
+};
 use super::pair::KernelPair;
 use super::random::Random;
 use super::ranks::{false_discovery, mann_whitney};
-use super::spread::{Observed, Spread};
+use super::spread::{Observed, Spread, VarianceEstimate};
 use super::trimmed::blocks;
 use super::uncertainty::Uncertainty;
 use super::{Noise, Rules, Run};
@@ -35,7 +37,7 @@ pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> 
     let q = false_discovery(&p);
     let mut judgements = Vec::with_capacity(pairs.len());
     for (row, (pair, change)) in pairs.iter().zip(&changes).enumerate() {
-        let floor = floors.get(pair.name, change.baseline.runs, change.candidate.runs);
+        let floor = |baseline, candidate| floors.get(pair.name, baseline, candidate);
         judgements.push(Judgement { p: p[row], q: q[row], ..change.judge(pair, &rules, level, floor) });
     }
     judgements
@@ -47,6 +49,8 @@ struct Change {
     candidate: Side,
     estimate: f64,
     uncertainty: Uncertainty,
+    /// How runs differ, shared and own, where several runs show it.
+    between_runs: Option<[VarianceEstimate; 2]>,
     /// The interval where it is not symmetric around the estimate.
     resampled: Option<(f64, f64)>,
     method: Method,
@@ -60,6 +64,7 @@ impl Change {
             candidate,
             estimate: 0.0,
             uncertainty: Uncertainty::default(),
+            between_runs: None,
             resampled: None,
             method: Method::None,
         };
@@ -70,6 +75,7 @@ impl Change {
         let own = spread.own.get(row).copied().unwrap_or_default();
         if own.freedom > 0.0 {
             change.uncertainty = Uncertainty::of_runs(spread.shared, own, baseline.runs, candidate.runs);
+            change.between_runs = Some([spread.shared, own]);
             change.method = Method::BetweenRuns;
         } else if let [before, after] = [pair.baseline, pair.candidate].map(only)
             && let (Some(before), Some(after)) = (before, after)
@@ -93,7 +99,15 @@ impl Change {
         }
     }
 
-    fn judge(&self, pair: &KernelPair<'_>, rules: &Rules, level: f64, floor: Option<f64>) -> Judgement {
+    /// `noise_floor` has the floor for a number of runs of the baseline and of the candidate.
+    fn judge(
+        &self,
+        pair: &KernelPair<'_>,
+        rules: &Rules,
+        level: f64,
+        noise_floor: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Judgement {
+        let floor = noise_floor(self.baseline.runs, self.candidate.runs);
         let asked = pair
             .threshold
             .filter(|value| value.is_finite())
@@ -101,7 +115,8 @@ impl Change {
         let threshold = self.threshold(asked, rules, floor);
         let change_ns = self.change_ns();
         let mut judgement = Judgement {
-            status: Status::Inconclusive,
+            status: Status::Undecided,
+            runs_to_decide: None,
             reason: Reason::NoCalls,
             ratio: ratio(self.estimate),
             interval: None,
@@ -147,18 +162,34 @@ impl Change {
                 Some(too_small.unwrap_or(Reason::BeyondThreshold))
             }
         };
+        // Only several runs show that a change within the threshold is one.
+        let is_counted = too_small.is_none()
+            && change_ns.abs() >= rules.min_change_ns
+            && self.method == Method::BetweenRuns
+            && floor.is_none_or(|floor| self.estimate.abs() > floor.ln_1p());
+        let is_faster = is_counted && high.max(joint_high) < 0.0;
         let per_call = |bound: f64| (bound.exp_m1() * self.baseline.trimmed_mean_ns).abs();
         (judgement.status, judgement.reason) = if let Some(reason) = beyond(self.estimate, low, joint_low) {
-            (if reason == Reason::BeyondThreshold { Status::Regressed } else { Status::Inconclusive }, reason)
+            (beyond_threshold(reason, Status::Slower, Status::SlowerAllowed), reason)
         } else if let Some(reason) = beyond(-self.estimate, -high, -joint_high) {
-            (if reason == Reason::BeyondThreshold { Status::Improved } else { Status::Inconclusive }, reason)
+            (beyond_threshold(reason, Status::Faster, Status::Faster), reason)
         } else if low >= -effective && high <= effective {
-            (Status::Unchanged, Reason::WithinThreshold)
+            let status = match is_counted {
+                _ if is_faster => Status::Faster,
+                true if low.min(joint_low) > 0.0 => Status::SlowerAllowed,
+                _ => Status::Unchanged,
+            };
+            (status, Reason::WithinThreshold)
+        } else if is_faster {
+            (Status::Faster, Reason::Straddles)
         } else if per_call(low).max(per_call(high)) < rules.min_change_ns {
             (Status::Unchanged, Reason::TooLittlePerCall)
         } else {
-            (Status::Inconclusive, Reason::Straddles)
+            (Status::Undecided, Reason::Straddles)
         };
+        if judgement.status == Status::Undecided && too_small.is_none() {
+            judgement.runs_to_decide = self.runs_to_decide(asked.ln_1p(), rules, level, noise_floor);
+        }
         if too_small.is_none() {
             let luck = self.uncertainty.reach(rules.power);
             let least = (tolerated + reach).max(far).max(effective) + luck;
@@ -166,6 +197,30 @@ impl Change {
             judgement.detectable = Some((ratio(least) - 1.0).max(least_per_call));
         }
         judgement
+    }
+
+    /// See [`Judgement::runs_to_decide`].
+    fn runs_to_decide(
+        &self,
+        tolerated: f64,
+        rules: &Rules,
+        level: f64,
+        noise_floor: impl Fn(usize, usize) -> Option<f64>,
+    ) -> Option<usize> {
+        let [shared, own] = self.between_runs?;
+        let now = self.baseline.runs + self.candidate.runs;
+        let decides = |&runs: &usize| {
+            let freedom = (2 * runs).saturating_sub(now) as f64;
+            let [shared, own] =
+                [shared, own].map(|part| VarianceEstimate { freedom: part.freedom + freedom, ..part });
+            let uncertainty = Uncertainty::of_runs(shared, own, runs, runs);
+            let reach = uncertainty.reach(0.5 + 0.5 * rules.confidence);
+            let far = uncertainty.reach(level);
+            let effective = noise_floor(runs, runs).map_or(tolerated, |floor| floor.ln_1p().max(tolerated));
+            let size = self.estimate.abs();
+            (size - reach > tolerated && size > far && size > effective) || size + reach <= effective
+        };
+        (self.baseline.runs.max(self.candidate.runs) + 1..=MAX_RUNS).find(decides)
     }
 
     /// At equal mix where that is known, so that it agrees with the ratio.
@@ -184,6 +239,15 @@ impl Change {
             Some((value, source)) if value > asked => Threshold { value, source },
             _ => Threshold { value: asked, source: ThresholdSource::Requested },
         }
+    }
+}
+
+/// The status of a change beyond the threshold, `counted` or too small for it.
+fn beyond_threshold(reason: Reason, counted: Status, small: Status) -> Status {
+    match reason {
+        Reason::BeyondThreshold => counted,
+        Reason::SmallChange | Reason::SmallShare => small,
+        _ => Status::Undecided,
     }
 }
 

@@ -70,7 +70,7 @@ pub fn queued_since(start: i64, enqueued: Option<i64>, returned: Option<i64>) ->
 
 /// Ties ops to the host by stored times and by the correlation ids of calls.
 #[derive(Debug)]
-pub(super) struct EnqueueTimes<'a> {
+pub(crate) struct EnqueueTimes<'a> {
     tables: &'a Tables,
     /// The rows of calls by correlation id, for each space of ids.
     calls: Vec<Lookup>,
@@ -81,7 +81,7 @@ pub(super) struct EnqueueTimes<'a> {
 
 impl<'a> EnqueueTimes<'a> {
     /// Ties the ops of all agents.
-    pub(super) fn of(tables: &'a Tables, order: &Order) -> Self {
+    pub(crate) fn of(tables: &'a Tables, order: &Order) -> Self {
         let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
         spaces.sort_unstable();
         spaces.dedup();
@@ -114,10 +114,18 @@ impl<'a> EnqueueTimes<'a> {
         times
     }
 
+    /// The row of the call that launched `op`.
     #[inline]
-    fn call(&self, op: Op) -> Option<usize> {
+    pub(crate) fn call(&self, op: Op) -> Option<usize> {
         let space = self.space_of_track[op.track(self.tables).index()];
         Some(self.calls.get(space)?.get(op.correlation(self.tables))? as usize)
+    }
+
+    /// When a call returned in ns: at its start where its end is unknown.
+    #[inline]
+    pub(crate) fn returned(&self, call: usize) -> i64 {
+        let calls = &self.tables.api_calls;
+        calls.start[call].saturating_add(calls.duration.valid(call).unwrap_or(0))
     }
 
     /// How `op` is tied to the host; counts it in `sources`.
@@ -132,9 +140,7 @@ impl<'a> EnqueueTimes<'a> {
             return EnqueueTime::Unknown;
         };
         sources.called += 1;
-        let calls = &self.tables.api_calls;
-        let start = calls.start[call];
-        let end = start.saturating_add(calls.duration.valid(call).unwrap_or(0));
+        let (start, end) = (self.tables.api_calls.start[call], self.returned(call));
         EnqueueTime::Called { start, end, first: op.start(self.tables) == self.first[call] }
     }
 }

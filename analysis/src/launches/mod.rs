@@ -11,17 +11,21 @@ mod latency;
 use rtl_schema::Tables;
 
 pub use self::depth::{DEPTHS, Depth, Idle, Queues};
-use self::enqueue_times::EnqueueTimes;
+pub(crate) use self::enqueue_times::EnqueueTimes;
 pub use self::enqueue_times::{Sources, queued_since};
 pub use self::latency::{KernelLatency, Latency};
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
 
 /// Launch figures of a trace; `None` if it links no op to the host.
-pub(crate) fn launches(tables: &Tables, order: &Order, names: &KernelNames) -> Option<(Latency, Queues)> {
-    let times = EnqueueTimes::of(tables, order);
-    let latency = latency::latency(tables, order, &times, names);
-    (latency.sources.known() > 0).then(|| (latency, depth::queues(tables, order, &times)))
+pub(crate) fn launches(
+    tables: &Tables,
+    order: &Order,
+    times: &EnqueueTimes<'_>,
+    names: &KernelNames,
+) -> Option<(Latency, Queues)> {
+    let latency = latency::latency(tables, order, times, names);
+    (latency.sources.known() > 0).then(|| (latency, depth::queues(tables, order, times)))
 }
 
 /// Whether any op may be tied to the host: a look at a few columns, for traces that know nothing of launches.

@@ -47,9 +47,14 @@ impl Callers {
 
     /// The operator that launched an op, or [`NONE`].
     #[inline]
-    pub(super) fn of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> u32 {
+    pub(crate) fn of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> u32 {
         let call = self.call_of_op(tables, track, correlation);
         call.and_then(|call| self.operators.get(call as usize)).copied().unwrap_or(NONE)
+    }
+
+    /// The operator around an operator, or [`NONE`].
+    pub(crate) fn parent(&self, operator: u32) -> u32 {
+        self.nesting.parent.get(operator as usize).copied().unwrap_or(NONE)
     }
 
     /// The name of the operator that launched a dispatch.

@@ -6,7 +6,7 @@
 mod backward;
 mod callers;
 mod modules;
-mod nesting;
+pub(crate) mod nesting;
 
 use std::cmp::Reverse;
 
@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::callers::Callers;
 pub(crate) use self::modules::Modules;
-use self::nesting::{NONE, Nesting};
+pub(crate) use self::nesting::NONE;
+use self::nesting::Nesting;
 use crate::first_use::FirstUseMap;
 
 /// All operators of one name with inputs of the same shapes.

@@ -4,7 +4,7 @@
 //! of its own: its dispatches belong to the module around its forward operator.
 
 use rtl_schema::table::PythonFrames;
-use rtl_schema::{NameId, Tables};
+use rtl_schema::{Id, NameId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::backward::{Forwards, is_backward};
@@ -15,9 +15,12 @@ use super::nesting::{Executed, NONE, Nesting, by_thread};
 pub(crate) struct Modules {
     callers: Callers,
     forwards: Forwards,
-    /// By call and by operator, the innermost module around it.
-    of_calls: Vec<Option<NameId>>,
-    of_operators: Vec<Option<NameId>>,
+    /// The frames that are modules.
+    frames: PythonFrames,
+    nesting: Nesting,
+    /// By call and by operator, the innermost module around it, or [`NONE`].
+    of_calls: Vec<u32>,
+    of_operators: Vec<u32>,
 }
 
 impl Modules {
@@ -43,23 +46,42 @@ impl Modules {
             ),
             forwards: Forwards::of(operators, &callers.nesting),
             callers,
+            frames,
+            nesting,
         }
     }
 
     /// The name of the module that launched a dispatch.
     pub(crate) fn name_of_dispatch(&self, tables: &Tables, row: usize) -> Option<NameId> {
         let dispatches = &tables.dispatches;
-        let (track, correlation) = (dispatches.track[row], dispatches.correlation.get(row));
+        let module = self.of_op(tables, dispatches.track[row], dispatches.correlation.get(row))?;
+        Some(self.name(module))
+    }
+
+    /// The module that launched an op.
+    pub(crate) fn of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> Option<u32> {
+        let is_known = |module: &u32| *module != NONE;
         let call = self.callers.call_of_op(tables, track, correlation)?;
-        self.of_calls[call as usize].or_else(|| {
+        Some(self.of_calls[call as usize]).filter(is_known).or_else(|| {
             let operators = &tables.operators;
             let mut operator = self.callers.of_op(tables, track, correlation);
             while operator != NONE && !is_backward(operators, operator) {
                 operator = self.callers.nesting.parent[operator as usize];
             }
             let backward = Some(operator).filter(|&operator| operator != NONE)?;
-            self.of_operators[self.forwards.get(operators, backward)? as usize]
+            let forward = self.forwards.get(operators, backward)?;
+            Some(self.of_operators[forward as usize]).filter(is_known)
         })
+    }
+
+    /// The name of a module.
+    pub(crate) fn name(&self, module: u32) -> NameId {
+        self.frames.name.get(module as usize).copied().unwrap_or(NameId::NONE)
+    }
+
+    /// The module around a module, or [`NONE`].
+    pub(crate) fn parent(&self, module: u32) -> u32 {
+        self.nesting.parent.get(module as usize).copied().unwrap_or(NONE)
     }
 }
 
@@ -70,14 +92,14 @@ fn around(
     start: impl Fn(u32) -> i64,
     frames: &PythonFrames,
     nesting: &Nesting,
-) -> Vec<Option<NameId>> {
-    let mut found = vec![None; rows];
+) -> Vec<u32> {
+    let mut found = vec![NONE; rows];
     for (thread, mut rows) in by_thread(rows, thread) {
         rows.sort_by_key(|&row| (start(row), row));
         let mut at = rows.iter();
         nesting.innermost(frames, thread, rows.iter().map(|&row| start(row)), |frame| {
             if let Some(&row) = at.next() {
-                found[row as usize] = frames.name.get(frame as usize).copied();
+                found[row as usize] = frame;
             }
         });
     }

@@ -112,7 +112,7 @@ impl Nesting {
 }
 
 /// The rows of each thread in their order, threads by first use.
-pub(super) fn by_thread(
+pub(crate) fn by_thread(
     rows: usize,
     thread: impl Fn(usize) -> ThreadKey,
 ) -> FirstUseMap<ThreadKey, Vec<u32>> {

@@ -14,6 +14,9 @@ pub use self::types::{ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Kernel
 pub use self::warmup::Warmup;
 use crate::Analysis;
 pub use crate::compare::mix::Mix;
+use crate::idle::GpuIdle;
+use crate::labels;
+use crate::launches::has_launch_data;
 pub use crate::streaming::Activity;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
@@ -54,6 +57,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
         position_of_group[*group] = position;
     }
 
+    let idle = if has_launch_data(tables) { analysis.idle() } else { &[] };
     let mut gpus: Vec<GpuProfile> = order
         .agents
         .iter()
@@ -73,8 +77,11 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
             work.sort_by(|one, other| {
                 (&one.item, &one.shape, one.total_ns).cmp(&(&other.item, &other.shape, other.total_ns))
             });
-            let agent = tables.agents.get(ops.agent.index());
-            GpuProfile { gpu: agent.map_or(-1, |agent| agent.number), wall_ns, busy_ns, work }
+            let gpu = tables.agents.get(ops.agent.index()).map_or(-1, |agent| agent.number);
+            let label = labels::agent(tables, ops.agent);
+            let idle = idle.iter().find(|idle| (idle.gpu, &idle.label) == (gpu, &label));
+            let idle = idle.map_or_else(Vec::new, GpuIdle::by_cause);
+            GpuProfile { gpu, wall_ns, busy_ns, idle, work }
         })
         .collect();
     gpus.sort_by_key(|gpu| gpu.gpu);

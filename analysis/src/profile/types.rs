@@ -2,6 +2,7 @@
 
 use crate::compare::Run;
 use crate::compare::mix::Mix;
+use crate::idle::Cause;
 use crate::streaming::Activity;
 
 /// The key of a kernel.
@@ -57,6 +58,8 @@ pub struct GpuProfile {
     pub wall_ns: i64,
     /// Union of all ops in ns.
     pub busy_ns: i64,
+    /// Time in ns in which no op ran, by cause, as far as the host is known.
+    pub idle: Vec<(Cause, i64)>,
     /// Its ops, warm-up included, so that the decomposition of wall time is complete.
     pub work: Vec<ActivityTotal>,
 }

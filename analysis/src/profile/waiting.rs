@@ -1,7 +1,7 @@
 //! The calls of collectives split into waiting for the last rank and transfer.
 //!
-//! Computed without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member that stayed
-//! shortest came last, its stay is the transfer, and what the others stayed longer they waited.
+//! Computed without clocks ([`crate::align::waits()`]), so that ranks of several machines need no alignment: the member with the
+//! shortest duration came last, its duration is the transfer, and the others waited for the rest of theirs.
 
 use rtl_schema::Tables;
 use rtl_schema::table::{AgentKind, Track};

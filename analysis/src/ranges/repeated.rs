@@ -9,6 +9,7 @@ use crate::lookup::Lookup;
 use crate::ops::Op;
 
 /// The ranges of one name, numbered in each process by their start; they come one after the other there.
+#[derive(Debug)]
 pub(crate) struct Repeated {
     pub(crate) name: NameId,
     /// Start and end of each by process, in ns.
@@ -71,6 +72,11 @@ impl Repeated {
         Some(Self { name, spans, ties: Ties { spaces, space_of_process: attribution.space_of_process } })
     }
 
+    /// Whether ops of some process are tied to ranges by nothing but their start.
+    pub(crate) fn is_by_start(&self) -> bool {
+        self.ties.spaces.iter().any(|(method, _)| *method == Some(RangeMethod::Contained))
+    }
+
     /// How many ranges a process went through.
     pub(crate) fn count(&self, process: ProcessId) -> usize {
         self.spans.get(process.index()).map_or(0, Vec::len)
@@ -111,7 +117,12 @@ impl Repeated {
     /// The number of the range that a dispatch was launched in, or ran in where nothing ties it to its launch.
     #[inline]
     pub(crate) fn of_dispatch(&self, tables: &Tables, row: usize) -> Option<usize> {
-        let op = Op { copy: false, row: row as u32 };
+        self.of_op(tables, Op { copy: false, row: row as u32 })
+    }
+
+    /// As [`Self::of_dispatch`] for any op.
+    #[inline]
+    pub(crate) fn of_op(&self, tables: &Tables, op: Op) -> Option<usize> {
         let contained = |process, moment| number_at(&self.spans, process, moment);
         self.ties.number(tables, op, contained).map(|number| number as usize)
     }

@@ -117,8 +117,8 @@ fn transfer(collective: &MatchedCollective, on_one_clock: bool) -> (Timing, i64)
         let ended = collective.iter().map(|call| call.2).max().unwrap_or_default();
         return (Timing::Transfer, ended.saturating_sub(arrived).max(0));
     }
-    let stays = collective.iter().map(|call| call.2.saturating_sub(call.1).max(0));
-    (Timing::Shortest, stays.min().unwrap_or_default())
+    let durations = collective.iter().map(|call| call.2.saturating_sub(call.1).max(0));
+    (Timing::Shortest, durations.min().unwrap_or_default())
 }
 
 /// Rows by operation, communicator, ranks, timing and size.

@@ -5,11 +5,12 @@ use rtl_schema::Tables;
 use super::members::Members;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
-use crate::union_length::UnionLength;
+use crate::union_length::{UnionLength, to_ns};
 
 /// Unions of the ops of one rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Busy {
+    first: Option<u64>,
     all: UnionLength,
     compute: UnionLength,
 }
@@ -19,10 +20,16 @@ impl Busy {
     #[inline]
     pub(super) fn add(&mut self, start: u64, length: u64, collective: bool) {
         let end = start.saturating_add(length);
+        self.first.get_or_insert(start);
         self.all.add(start, end);
         if !collective {
             self.compute.add(start, end);
         }
+    }
+
+    /// First start to last end in ns.
+    pub(super) fn wall_ns(&self) -> i64 {
+        to_ns(self.all.end().saturating_sub(self.first.unwrap_or(0)))
     }
 
     /// Busy time and, of that, own work, in ns.

@@ -28,9 +28,9 @@ pub struct CollectiveGroup {
     pub wait_ns: Option<i64>,
     /// From the last arrival to the last end in ns, summed over collectives.
     pub transfer_ns: Option<i64>,
-    /// Time beyond the shortest stay in ns, summed over members.
+    /// Time beyond the shortest duration in ns, summed over members.
     pub clock_free_wait_ns: i64,
-    /// The shortest stays in ns, summed over collectives.
+    /// The shortest durations in ns, summed over collectives.
     pub clock_free_transfer_ns: i64,
 }
 
@@ -64,18 +64,27 @@ pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
     let (sequences, kernels) = align::sequences(found, |process, agent| members.of_place(process, agent));
     let matched = align::group_sequences(&sequences);
     let mut groups = Vec::new();
-    let mut instances = Vec::new();
+    let mut instances: Vec<GroupInstances> = Vec::new();
     for group in &matched.groups {
-        let all: Vec<MatchedCollective> = align::matched_collectives(group, &sequences).collect();
-        let kernel = identity(&kernels[group.members[0]]).to_owned();
-        let ranks: Vec<usize> = group.members.iter().map(|&at| sequences[at].rank).collect();
+        instances.push(GroupInstances {
+            kernel: identity(&kernels[group.members[0]]).to_owned(),
+            members: group.members.iter().map(|&at| sequences[at].rank).collect(),
+            all: align::matched_collectives(group, &sequences).collect(),
+            on_one_clock: false,
+        });
+    }
+    for position in 0..instances.len() {
+        let own = &instances[position];
         let whole: Vec<&MatchedCollective> =
-            all.iter().filter(|collective| group.is_whole(collective)).collect();
-        let (group, waits) = describe(tables, members, (&kernel, &ranks), &all, &whole);
-        let on_one_clock = group.on_one_clock;
+            own.all.iter().filter(|collective| matched.groups[position].is_whole(collective)).collect();
+        let leave_together = || match whole.len() < align::LEAST_OF_A_CLOCK {
+            true => align::leave_together(&among(&instances, &own.members)),
+            false => align::leave_together(whole.iter().copied()),
+        };
+        let (group, waits) = describe(tables, members, own, &whole, leave_together);
+        instances[position].on_one_clock = group.on_one_clock;
         groups.push(group);
         sums.append(&waits);
-        instances.push(GroupInstances { kernel, members: ranks, all, on_one_clock });
     }
     groups.sort_by(|one, other| {
         let time =
@@ -88,25 +97,35 @@ pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
     Collectives { groups, unmatched, straggler: sums.straggler(), waits: sums.ranks, instances }
 }
 
-/// The group of `all` collectives of a kernel on these ranks, of which `whole` have all members.
+/// What these members did in collectives of all groups that have all of them and that members leave together: a group of
+/// few collectives says too little of their clocks.
+fn among(instances: &[GroupInstances], members: &[usize]) -> Vec<MatchedCollective> {
+    let has_all = |group: &&GroupInstances| members.iter().all(|member| group.members.contains(member));
+    let groups = instances.iter().filter(|group| align::synchronises(&group.kernel)).filter(has_all);
+    let collectives = groups.flat_map(|group| &group.all);
+    let whole = collectives.filter_map(|collective| {
+        let own: MatchedCollective =
+            collective.iter().filter(|(member, ..)| members.contains(member)).copied().collect();
+        (own.len() == members.len()).then_some(own)
+    });
+    whole.collect()
+}
+
+/// The group of collectives of a kernel, of which `whole` have all members.
 fn describe(
     tables: &Tables,
     members: &Members,
-    (kernel, ranks): (&str, &[usize]),
-    all: &[MatchedCollective],
+    GroupInstances { kernel, members: ranks, all, .. }: &GroupInstances,
     whole: &[&MatchedCollective],
+    leave_together: impl FnOnce() -> bool,
 ) -> (CollectiveGroup, Waits) {
     let ranks: Vec<&Member> = ranks.iter().map(|&member| &members.all[member]).collect();
     let (violations, is_consistent) = align::violations(all);
-    let on_one_clock = is_consistent
-        && match share_a_clock(tables, &ranks) {
-            Some(shared) => shared,
-            None => align::leave_together(whole.iter().copied()),
-        };
+    let on_one_clock = is_consistent && share_a_clock(tables, &ranks).unwrap_or_else(leave_together);
     let waits = align::waits(whole.iter().copied(), members.all.len(), on_one_clock);
     let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
     let group = CollectiveGroup {
-        kernel: kernel.to_owned(),
+        kernel: kernel.clone(),
         ranks: ranks.iter().map(|member| member.name.clone()).collect(),
         collectives: all.len() as u64,
         incomplete: (all.len() - whole.len()) as u64,

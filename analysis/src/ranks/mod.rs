@@ -1,18 +1,20 @@
 //! Ranks compared: waits in collectives, steps, and kernels that are slower on some ranks.
 //!
 //! [`collectives`] matches collectives and computes waits, [`steps`] and [`kernels`] compare ranks, [`outliers`] finds
-//! ranks far from the others; [`ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace in chunks to
-//! the inputs of these functions.
+//! ranks far from the others; [`crate::Analysis::ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace
+//! in chunks to the inputs of these functions.
 
 pub mod bandwidth;
 mod busy;
 pub mod collectives;
+mod exposed;
 pub mod kernels;
 pub mod members;
 pub mod outliers;
 pub mod steps;
 pub mod streaming;
 
+use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 pub use self::bandwidth::{Bandwidth, Timing};
@@ -24,8 +26,9 @@ use self::members::{Member, Members};
 use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
-use crate::Analysis;
 use crate::align::RankWaits;
+use crate::kernel_names::KernelNames;
+use crate::ops::Order;
 
 /// One rank: a GPU that a process ran something on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -36,6 +39,9 @@ pub struct Rank {
     pub rank: Option<u32>,
     /// The GPU's number.
     pub gpu: i64,
+    /// First start to last end in ns.
+    #[serde(default)]
+    pub wall_ns: i64,
     /// The union of its ops in ns.
     pub busy_ns: i64,
     /// The union of its ops that are no collectives in ns: its own work.
@@ -46,7 +52,7 @@ pub struct Rank {
     pub timed_collectives: u64,
     /// ns that it waited for later ones.
     pub wait_ns: Option<i64>,
-    /// ns that were left of its stay when the last one had come.
+    /// ns that were left of its duration when the last one had come.
     pub transfer_ns: Option<i64>,
     /// ns that the others would not have waited had it come when the last but one did.
     pub delay_ns: Option<i64>,
@@ -54,6 +60,9 @@ pub struct Rank {
     pub last: Option<u64>,
     /// Wait in ns, computed without clocks.
     pub clock_free_wait_ns: i64,
+    /// Of that, ns in which nothing but collectives ran on its GPU.
+    #[serde(default)]
+    pub exposed_wait_ns: i64,
     /// Transfer in ns, computed without clocks.
     pub clock_free_transfer_ns: i64,
     /// Number of last arrivals, computed without clocks.
@@ -92,20 +101,29 @@ pub struct Ranks {
 }
 
 /// Compares the ranks of a trace. Where there is only one, only what it did itself is said.
-pub fn ranks(analysis: &Analysis<'_>) -> Ranks {
-    let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
+pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Ranks {
     let members = Members::of(tables, order);
     let busy = busy::busy(tables, order, &members, names);
     let Collectives { groups, unmatched, straggler, waits, instances } =
         collectives::collectives(tables, &members);
-    let rank = |((member, busy), waits): ((&Member, &Busy), &RankWaits)| {
+    let exposed = exposed::waiting_ns(tables, order, &members, names, &instances);
+    let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
         let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
-        Rank { name, rank, gpu, busy_ns, compute_ns, ..Rank::of(waits) }
+        Rank {
+            wall_ns: busy.wall_ns(),
+            exposed_wait_ns,
+            name,
+            rank,
+            gpu,
+            busy_ns,
+            compute_ns,
+            ..Rank::of(waits)
+        }
     };
     let (bandwidth, unsized_calls) = bandwidth::bandwidths(tables, &members, names, &instances);
     let mut ranks = Ranks {
-        ranks: members.all.iter().zip(&busy).zip(&waits).map(rank).collect(),
+        ranks: members.all.iter().zip(&busy).zip(&waits).zip(&exposed).map(rank).collect(),
         collectives: groups,
         bandwidth,
         unsized_calls,

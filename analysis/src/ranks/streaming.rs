@@ -113,7 +113,6 @@ mod tests {
 
     use super::*;
     use crate::ranks::kernels::{KernelTotals, imbalances};
-    use crate::ranks::ranks;
     use crate::{Analysis, Categories};
 
     const NAMES: [&str; 3] = ["gemm.kd", "gemm", "ncclDevKernel_AllReduce"];
@@ -189,7 +188,8 @@ mod tests {
             let mut kernels = KernelIndex::default();
             let own = tallied(&ops, piece, &mut kernels);
             let tables = tables(&ops);
-            let whole = ranks(&Analysis::new(&tables, &Categories::default()));
+            let analysis = Analysis::new(&tables, &Categories::default());
+            let whole = analysis.ranks().clone();
             prop_assert_eq!(own.len(), whole.ranks.len());
             for (own, rank) in own.iter().zip(&whole.ranks) {
                 let is_same = own.busy_ns == Some((rank.busy_ns, rank.compute_ns));

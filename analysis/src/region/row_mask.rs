@@ -1,7 +1,7 @@
 //! The rows that a filter keeps.
 
 use rtl_schema::table::{AgentKind, Track};
-use rtl_schema::{NameId, ProcessId, Tables, TrackId};
+use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
 use super::filter::Filter;
@@ -22,6 +22,7 @@ pub(super) struct RowMask {
     ranges: Vec<bool>,
     operators: Vec<bool>,
     python_frames: Vec<bool>,
+    spans: Vec<bool>,
 }
 
 impl RowMask {
@@ -34,6 +35,7 @@ impl RowMask {
             ranges: vec![true; tables.ranges.len()],
             operators: vec![true; tables.operators.len()],
             python_frames: vec![true; tables.python_frames.len()],
+            spans: vec![true; tables.spans.len()],
         }
     }
 
@@ -58,9 +60,15 @@ impl RowMask {
             any(filter.ranks.is_empty(), rank.is_some_and(|rank| filter.ranks.contains(&rank)))
         };
         let ranks: Vec<bool> = tables.processes.iter().map(|process| rank_stays(process.rank)).collect();
-        let track_stays = |track: &Track| {
-            let gpu = tables.agents.get(track.agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
+        let gpu_stays = |agent: AgentId| {
+            let gpu = tables.agents.get(agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
             any(filter.gpus.is_empty(), gpu.is_some_and(|gpu| filter.gpus.contains(&gpu.number)))
+        };
+        for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+            *kept &= span.agent.is_none_or(gpu_stays);
+        }
+        let track_stays = |track: &Track| {
+            gpu_stays(track.agent)
                 && any(filter.queues.is_empty(), filter.queues.contains(&track.queue))
                 && ranks.get(track.process.index()).copied().unwrap_or(true)
         };
@@ -82,6 +90,9 @@ impl RowMask {
             for (row, kept) in self.python_frames.iter_mut().enumerate() {
                 *kept &= stays(tables.python_frames.process.get(row));
             }
+            for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+                *kept &= stays(span.process);
+            }
         }
     }
 
@@ -91,7 +102,7 @@ impl RowMask {
         self.others(tables, from, to);
     }
 
-    /// Of calls, ranges, operators and Python frames keeps those that start in `[from, to)`.
+    /// Of calls, ranges, operators, Python frames and spans keeps those that start in `[from, to)`.
     pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
         let inside = |start: i64| from <= start && start < to;
         for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
@@ -105,6 +116,9 @@ impl RowMask {
         }
         for (kept, &start) in self.python_frames.iter_mut().zip(&tables.python_frames.start) {
             *kept &= inside(start);
+        }
+        for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+            *kept &= inside(span.start);
         }
     }
 
@@ -223,6 +237,7 @@ impl RowMask {
         retain(&mut tables.copies, &self.copies);
         retain(&mut tables.barriers, &self.barriers);
         retain(&mut tables.ranges, &self.ranges);
+        retain(&mut tables.spans, &self.spans);
     }
 }
 

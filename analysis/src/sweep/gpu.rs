@@ -135,6 +135,7 @@ impl<'a> GpuSweep<'a> {
             duration_ns: to_ns(gap.length.0),
             before: gap.before.name(tables).to_owned(),
             after: gap.after.name(tables).to_owned(),
+            cause: None,
         };
         let longest = longest.into_iter().map(gap).collect();
         let (overlaps, duplicates) = checks.finish(tables);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::idle::GapPart;
+
 /// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gpu {
@@ -91,6 +93,9 @@ pub struct Gap {
     pub before: String,
     /// The name of the op that ended it.
     pub after: String,
+    /// What most of it was spent on, where [`crate::Analysis::longest_gaps`] has looked at the host and found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<GapPart>,
 }
 
 /// Two rows that are suspicious together.

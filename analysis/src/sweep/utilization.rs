@@ -48,14 +48,16 @@ impl Utilization {
 
     /// The figures of a GPU whose first op starts at `base` ns.
     pub(crate) fn gpu(&self, tables: &Tables, id: AgentId, base: i64) -> Gpu {
-        let length = |set: usize| self.unions[set].length_ns();
+        // Sums of lengths exceed 64 bits where an op takes centuries.
+        let length = |set: usize| i128::from(self.unions[set].length());
+        let ns = |length: i128| i64::try_from(length).unwrap_or(i64::MAX);
         let pair = |one: usize, other: usize| length(one) + length(other) - length(one | other);
         let [_, kernels, collectives, _, copies] = self.ops;
-        let (busy_ns, kernel_ns, collective_ns, copy_ns) = (length(7), length(1), length(2), length(4));
-        let (kernel_collective_ns, kernel_copy_ns, collective_copy_ns) = (pair(1, 2), pair(1, 4), pair(2, 4));
-        let pairs = kernel_collective_ns + kernel_copy_ns + collective_copy_ns;
-        let all_three = busy_ns - kernel_ns - collective_ns - copy_ns + pairs;
-        let wall_ns = to_ns(self.end());
+        let (busy, kernel, collective, copy) = (length(7), length(1), length(2), length(4));
+        let (kernel_collective, kernel_copy, collective_copy) = (pair(1, 2), pair(1, 4), pair(2, 4));
+        let pairs = kernel_collective + kernel_copy + collective_copy;
+        let all_three = busy - kernel - collective - copy + pairs;
+        let (wall_ns, busy_ns) = (to_ns(self.end()), ns(busy));
         let agent = tables.agents.get(id.index());
         Gpu {
             gpu: agent.map_or(-1, |agent| agent.number),
@@ -71,14 +73,34 @@ impl Utilization {
             busy_ns,
             idle_ns: wall_ns - busy_ns,
             busy_share: if wall_ns == 0 { 0.0 } else { busy_ns as f64 / wall_ns as f64 },
-            kernel_ns,
-            collective_ns,
-            copy_ns,
-            overlap_ns: pairs - 2 * all_three,
-            kernel_collective_ns,
-            kernel_copy_ns,
-            collective_copy_ns,
-            exposed_collective_ns: collective_ns - kernel_collective_ns,
+            kernel_ns: ns(kernel),
+            collective_ns: ns(collective),
+            copy_ns: ns(copy),
+            overlap_ns: ns(pairs - 2 * all_three),
+            kernel_collective_ns: ns(kernel_collective),
+            kernel_copy_ns: ns(kernel_copy),
+            collective_copy_ns: ns(collective_copy),
+            exposed_collective_ns: ns(collective - kernel_collective),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ops_that_take_centuries_do_not_overflow() {
+        for (end, ns) in [(i64::MAX as u64, i64::MAX), (u64::MAX, i64::MAX), (7, 7)] {
+            let mut utilization = Utilization::default();
+            for class in [Class::Kernel, Class::Collective, Class::Copy] {
+                utilization.add(class, 0, end);
+            }
+            let gpu = utilization.gpu(&Tables::default(), AgentId(0), i64::MIN);
+            assert_eq!([gpu.busy_ns, gpu.kernel_ns, gpu.collective_ns, gpu.copy_ns], [ns; 4]);
+            assert_eq!([gpu.kernel_collective_ns, gpu.kernel_copy_ns, gpu.collective_copy_ns], [ns; 3]);
+            assert_eq!([gpu.overlap_ns, gpu.wall_ns], [ns; 2]);
+            assert_eq!((gpu.exposed_collective_ns, gpu.idle_ns), (0, 0));
         }
     }
 }

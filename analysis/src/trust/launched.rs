@@ -43,7 +43,7 @@ impl Function {
 
 /// The launches of a trace that is tied to the host: each with the number of its ops.
 #[derive(Debug)]
-pub(super) struct Launched<'a> {
+pub(crate) struct Launched<'a> {
     pub(super) tables: &'a Tables,
     /// The rows of calls that launched a kernel and were not captured; of several with one correlation id one.
     pub(super) kernels: Vec<u32>,
@@ -63,7 +63,7 @@ pub(super) struct Launched<'a> {
 
 impl<'a> Launched<'a> {
     /// Looks at all calls and ops.
-    pub(super) fn of(tables: &'a Tables) -> Self {
+    pub(crate) fn of(tables: &'a Tables) -> Self {
         let (spaces, space_of_process) = distinct(tables.processes.iter().map(|process| process.space));
         let space_of = |process: ProcessId| space_of_process.get(process.index()).copied().unwrap_or(0);
         let functions: Vec<Function> = tables.strings.iter().map(|(_, text)| Function::of(text)).collect();
@@ -116,7 +116,7 @@ impl<'a> Launched<'a> {
 
     /// The call that an op of a track names.
     #[inline]
-    pub(super) fn call(&self, track: rtl_schema::TrackId, correlation: i64) -> Option<u32> {
+    pub(crate) fn call(&self, track: rtl_schema::TrackId, correlation: i64) -> Option<u32> {
         self.calls.get(self.space_of_track[track.index()])?.get(correlation)
     }
 

@@ -19,8 +19,9 @@ mod waiting;
 mod window;
 
 pub use self::evidence::Evidence;
-use self::launched::Launched;
+pub(crate) use self::launched::Launched;
 pub use self::reason::{Reason, Trust};
+pub(crate) use self::steps::StepLaunches;
 use crate::Analysis;
 use crate::ranks::Ranks;
 

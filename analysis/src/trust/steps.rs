@@ -18,37 +18,73 @@ struct Step {
     with_ops: u64,
 }
 
+impl Step {
+    fn is_empty(&self) -> bool {
+        self.launches > 0 && self.with_ops == 0
+    }
+
+    fn is_partial(&self) -> bool {
+        self.with_ops > 0 && self.with_ops < self.launches
+    }
+}
+
+/// The launches in each step of each process that launched something.
+#[derive(Debug)]
+pub(crate) struct StepLaunches {
+    repeated: Repeated,
+    processes: Vec<ProcessId>,
+    steps: Vec<Vec<Step>>,
+}
+
+impl StepLaunches {
+    /// Only of a trace that ties some launch to its ops, and in which some launch lacks them.
+    pub(crate) fn of(launched: &Launched<'_>) -> Option<Self> {
+        let (tables, calls) = (launched.tables, &launched.tables.api_calls);
+        let launches = || launched.kernels.iter().chain(&launched.graphs).map(|&row| row as usize);
+        // Without a bare launch no step lacks anything.
+        if launched.tied == 0 || launches().all(|row| launched.ops[row] > 0) {
+            return None;
+        }
+        let (processes, _) = distinct(launches().map(|row| calls.process.get(row)));
+        let processes: Vec<ProcessId> = processes.into_iter().collect();
+        let repeated = Repeated::of(tables, &processes, LEAST)?;
+        let mut steps: Vec<Vec<Step>> =
+            processes.iter().map(|&process| vec![Step::default(); repeated.count(process)]).collect();
+        for row in launches() {
+            let process = calls.process.get(row);
+            let of_process = processes.iter().position(|&known| known == process);
+            let number = repeated.of_moment(process, calls.start[row]);
+            if let (Some(at), Some(number)) = (of_process, number) {
+                steps[at][number].launches += 1;
+                steps[at][number].with_ops += u64::from(launched.ops[row] > 0);
+            }
+        }
+        Some(Self { repeated, processes, steps })
+    }
+
+    /// Whether a launch lacks its ops in the step with this number.
+    pub(crate) fn is_lacking(&self, number: usize) -> bool {
+        let mut steps = self.steps.iter().filter_map(|steps| steps.get(number));
+        steps.any(|step| step.is_empty() || step.is_partial())
+    }
+
+    /// Each process with the number and the launches of each step.
+    fn all(&self) -> impl Iterator<Item = (ProcessId, usize, &Step)> {
+        let by_process = self.processes.iter().zip(&self.steps);
+        by_process.flat_map(|(&process, steps)| {
+            steps.iter().enumerate().map(move |(number, step)| (process, number, step))
+        })
+    }
+}
+
 /// Only in a trace that ties some launch to its ops.
 pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
-    let (tables, calls) = (launched.tables, &launched.tables.api_calls);
-    let launches = || launched.kernels.iter().chain(&launched.graphs).map(|&row| row as usize);
-    // Without a bare launch no step lacks anything.
-    if launched.tied == 0 || launches().all(|row| launched.ops[row] > 0) {
-        return None;
-    }
-    let (processes, _) = distinct(launches().map(|row| calls.process.get(row)));
-    let processes: Vec<ProcessId> = processes.into_iter().collect();
-    let repeated = Repeated::of(tables, &processes, LEAST)?;
-    let mut steps: Vec<Vec<Step>> =
-        processes.iter().map(|&process| vec![Step::default(); repeated.count(process)]).collect();
-    for row in launches() {
-        let process = calls.process.get(row);
-        let of_process = processes.iter().position(|&known| known == process);
-        let number = repeated.of_moment(process, calls.start[row]);
-        if let (Some(at), Some(number)) = (of_process, number) {
-            steps[at][number].launches += 1;
-            steps[at][number].with_ops += u64::from(launched.ops[row] > 0);
-        }
-    }
-    let all = || {
-        let by_process = processes.iter().zip(&steps);
-        by_process.flat_map(|(&process, steps)| steps.iter().enumerate().map(move |step| (process, step)))
-    };
-    let of = all().filter(|(_, (_, step))| step.launches > 0).count() as u64;
-    let is_empty = |step: &Step| step.launches > 0 && step.with_ops == 0;
-    let empty = all().filter(|(_, (_, step))| is_empty(step)).count() as u64;
-    let in_part = |step: &Step| step.with_ops > 0 && step.with_ops < step.launches;
-    let partial = all().filter(|(_, (_, step))| in_part(step)).count() as u64;
+    let tables = launched.tables;
+    let launches = StepLaunches::of(launched)?;
+    let repeated = &launches.repeated;
+    let of = launches.all().filter(|(.., step)| step.launches > 0).count() as u64;
+    let empty = launches.all().filter(|(.., step)| step.is_empty()).count() as u64;
+    let partial = launches.all().filter(|(.., step)| step.is_partial()).count() as u64;
     let name = tables.strings.get(repeated.name);
     let sentence = match (empty, partial) {
         (0, 0) => return None,
@@ -58,12 +94,12 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
             format!("GPU events in {} of {of} steps ({name}), in {partial} of them incomplete", of - empty)
         }
     };
-    let place = |(process, (number, _)): (ProcessId, (usize, &Step))| {
+    let place = |(process, number, _): (ProcessId, usize, &Step)| {
         let (start_ns, end_ns) = repeated.span(process, number)?;
         let name = repeated.label(tables, number);
         Some(Evidence { name, start_ns, end_ns: Some(end_ns), correlation: 0 })
     };
-    let lacking = all().filter(|(_, (_, step))| is_empty(step) || in_part(step));
+    let lacking = launches.all().filter(|(.., step)| step.is_empty() || step.is_partial());
     let evidence = lacking.filter_map(place).take(PLACES).collect();
     Some(Reason { evidence, ..Reason::missing("steps-incomplete", empty + partial, of, sentence) })
 }

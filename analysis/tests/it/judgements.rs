@@ -20,14 +20,47 @@ fn five(ns: i64) -> Vec<Run> {
 }
 
 #[test]
-fn a_tenth_slower_is_regressed_and_the_other_way_round_improved() {
+fn a_tenth_slower_is_slower_and_the_other_way_round_faster() {
     let (fast, slow) = (five(100_000), five(110_000));
     let slower = only(pair(&fast, &slow));
-    assert_eq!((slower.status, slower.reason), (Status::Regressed, Reason::BeyondThreshold));
+    assert_eq!((slower.status, slower.reason), (Status::Slower, Reason::BeyondThreshold));
     assert_eq!(slower.method, Method::BetweenRuns);
     assert!((slower.ratio - 1.1).abs() < 1e-3 && (slower.change_ns - 10_000.0).abs() < 100.0);
-    assert_eq!(only(pair(&slow, &fast)).status, Status::Improved);
+    assert_eq!(only(pair(&slow, &fast)).status, Status::Faster);
     assert_eq!(only(pair(&fast, &fast)).status, Status::Unchanged);
+}
+
+#[test]
+fn slower_beyond_doubt_by_less_than_is_allowed_is_no_equal_build() {
+    let (fast, slow) = (five(100_000), five(104_000));
+    let slower = only(pair(&fast, &slow));
+    assert_eq!((slower.status, slower.reason), (Status::SlowerAllowed, Reason::WithinThreshold));
+    assert_eq!(only(pair(&slow, &fast)).status, Status::Faster, "an allowance is for slower kernels");
+    let around = only(pair(&five(105_000), &fast));
+    assert_eq!(
+        (around.status, around.reason),
+        (Status::Faster, Reason::Straddles),
+        "by more or less than 5 %"
+    );
+    let share = KernelPair { share: 0.001, ..pair(&fast, &slow) };
+    assert_eq!(only(share).status, Status::Unchanged, "too small to count");
+}
+
+#[test]
+fn an_undecided_kernel_states_how_many_runs_decide_it() {
+    let runs = |ns: i64, count: usize| -> Vec<Run> {
+        let percent = [-3, 3, -1, 1, -2, 2].into_iter().cycle();
+        percent.take(count).map(|percent| Run::of(&[ns + ns * percent / 100; 20])).collect()
+    };
+    let now = only(pair(&runs(100_000, 4), &runs(109_000, 4)));
+    assert_eq!((now.status, now.reason), (Status::Undecided, Reason::Straddles));
+    let needed = now.runs_to_decide.unwrap();
+    assert!((6..=24).contains(&needed), "{needed}");
+    let then = only(pair(&runs(100_000, needed), &runs(109_000, needed)));
+    assert_eq!((then.status, then.runs_to_decide), (Status::Slower, None));
+    // At the threshold itself no number of runs decides.
+    let edge = only(pair(&runs(100_000, 4), &runs(105_000, 4)));
+    assert_eq!((edge.status, edge.runs_to_decide), (Status::Undecided, None));
 }
 
 #[test]
@@ -56,18 +89,18 @@ fn one_run_a_side_is_within_run_only_and_tolerates_five_percent() {
     assert_eq!(judgement.method, Method::WithinRunOnly);
     assert_eq!((judgement.threshold.value, judgement.threshold.source), (0.05, ThresholdSource::SingleRun));
     assert_eq!(judgement.status, Status::Unchanged);
-    assert_eq!(only(pair(&fast, &jitter(110_000))).status, Status::Regressed);
+    assert_eq!(only(pair(&fast, &jitter(110_000))).status, Status::Slower);
 }
 
 #[test]
-fn one_report_a_side_is_inconclusive_and_three_are_not() {
+fn one_report_a_side_is_undecided_and_three_are_not() {
     let report = |ns: i64| {
         Run::of_report(&Stats { calls: 50, total_ns: 50 * ns, stddev_ns: 20.0, ..Stats::default() }, None)
     };
     let one = only(pair(&[report(10_000)], &[report(20_000)]));
-    assert_eq!((one.status, one.reason, one.interval), (Status::Inconclusive, Reason::OneReport, None));
+    assert_eq!((one.status, one.reason, one.interval), (Status::Undecided, Reason::OneReport, None));
     let three = |ns: i64| [report(ns), report(ns + 10), report(ns + 20)];
-    assert_eq!(only(pair(&three(10_000), &three(20_000))).status, Status::Regressed);
+    assert_eq!(only(pair(&three(10_000), &three(20_000))).status, Status::Slower);
 }
 
 #[test]

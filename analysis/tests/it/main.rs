@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod common;
+mod idle;
+mod idle_oracle;
 mod judgements;
 mod launches;
 mod modules;
@@ -14,3 +16,4 @@ mod ranks;
 mod rocprofv3;
 mod rpt;
 mod stories;
+mod work;

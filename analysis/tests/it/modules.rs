@@ -36,6 +36,8 @@ impl Story {
             forward_thread,
             shapes: NameId::NONE,
             types: NameId::NONE,
+            strides: NameId::NONE,
+            values: NameId::NONE,
             ..Operator::default()
         });
         self

@@ -33,6 +33,8 @@ impl Story {
             duration,
             shapes: absent,
             types: absent,
+            strides: absent,
+            values: absent,
             sequence,
             forward_thread,
             ..Operator::default()

@@ -6,15 +6,15 @@ use crate::common::{analysis, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::profile::{KernelKey, Mix, Profile, Warmup, profile};
 use rtl_analysis::ranks::outliers::far_from_median;
-use rtl_analysis::ranks::{Quantity, Ranks, StepMethod, ranks};
-use rtl_schema::table::{Agent, AgentKind, Dispatch, Process, Range, RangeKind, Shape, Track};
-use rtl_schema::{AgentId, ProcessId, Select, Tables, Trace};
+use rtl_analysis::ranks::{Quantity, Ranks, StepMethod};
+use rtl_schema::table::{Agent, AgentKind, Collective, Dispatch, Process, Range, RangeKind, Shape, Track};
+use rtl_schema::{AgentId, NameId, ProcessId, Select, Tables, Trace};
 use support::{Job, Layout};
 
 const COLLECTIVE: &str = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
 
 fn of(tables: &Tables) -> Ranks {
-    ranks(&analysis(tables))
+    analysis(tables).ranks().clone()
 }
 
 /// Ranks with a GPU each, all on one boot.
@@ -120,6 +120,49 @@ fn ranks_on_clocks_of_their_own_are_compared_without() {
     }
     let found = of(&tables);
     assert_eq!((found.ranks[0].wait_ns, found.collectives[0].violations), (None, 12));
+}
+
+#[test]
+fn a_group_of_few_collectives_is_judged_by_what_its_ranks_did_in_others() {
+    const GATHER: &str = "ncclDevKernel_AllGather_RING_LL";
+    let found = |shift: i64, reduces: i64| {
+        let mut tables = job(3);
+        for process in &mut tables.processes {
+            process.boot_id = None;
+        }
+        for rank in 0..3 {
+            let clock = if rank == 1 { shift } else { 0 };
+            let stated = |tables: &mut Tables, kernel: &str, number: i64, start: i64, end: i64| {
+                run(tables, rank, kernel, start, end);
+                let (communicator, none) = (tables.strings.intern(kernel), NameId::NONE);
+                let collective = Collective {
+                    operation: none,
+                    communicator,
+                    ranks: none,
+                    data_type: none,
+                    sequence: Some(number as u32),
+                    ..Collective::default()
+                };
+                let row = tables.dispatches.len() - 1;
+                tables.dispatches.collective.to_mut()[row] = Some(tables.collectives.intern(collective));
+            };
+            for number in 0..reduces {
+                let at = number * 1_000_000 + clock;
+                stated(&mut tables, COLLECTIVE, number, at + i64::from(rank) * 100, at + 500_000);
+            }
+            for number in 0..3 {
+                let at = number * 7_000_000 + 600_000 + clock;
+                stated(&mut tables, GATHER, number, at + i64::from(rank) * 100, at + 300_000);
+            }
+        }
+        let ranks = of(&tables);
+        let of = |kernel: &str| ranks.collectives.iter().find(|group| group.kernel == kernel).unwrap();
+        assert_eq!(of(GATHER).collectives, 3);
+        (of(COLLECTIVE).on_one_clock, of(GATHER).on_one_clock)
+    };
+    assert_eq!(found(0, 30), (true, true));
+    assert_eq!(found(100_000, 30), (false, false));
+    assert_eq!(found(0, 4), (false, false), "too few in all groups together");
 }
 
 #[test]

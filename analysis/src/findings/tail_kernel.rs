@@ -1,0 +1,159 @@
+//! A kernel whose calls take longer at times, although they do the same work.
+//!
+//! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
+//! their step. That is believed only of groups of which nearly all calls take nearly the same time.
+
+use rtl_schema::Tables;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::finding::{Finding, PLACES};
+use super::inputs::Inputs;
+use super::words::{percent, time};
+use crate::first_use::distinct;
+use crate::kernels::Group;
+use crate::ranges::Repeated;
+use crate::trust::Evidence;
+
+/// Fewer calls have no usual duration.
+const LEAST_CALLS: usize = 5;
+
+/// Calls within this part of the median are usual.
+const NEAR: f64 = 0.1;
+
+/// At least this part of the calls of one work is usual, where steps tell which calls these are, and where nothing does.
+const MOST: [f64; 2] = [0.5, 0.8];
+
+/// From this many times the median a call is late.
+const LATE: f64 = 1.25;
+
+/// Kernels that cannot cost this part of the wall time are not looked at.
+const LEAST_SHARE: f64 = 0.005;
+
+/// The calls of one kernel that take longer than usual.
+#[derive(Debug, Default)]
+struct Late {
+    excess_ns: i64,
+    calls: u64,
+    of: u64,
+    /// Row and excess in ns of the latest.
+    worst: Vec<(i64, u32)>,
+}
+
+pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
+    let analysis = inputs.analysis;
+    let (tables, names) = (analysis.tables, &analysis.names);
+    let least = LEAST_SHARE * inputs.wall_ns() as f64;
+    let suspects: FxHashSet<&str> = analysis
+        .kernels()
+        .iter()
+        .filter(|group| most_excess(group) >= least)
+        .map(|group| &*group.label)
+        .collect();
+    if suspects.is_empty() {
+        return None;
+    }
+    let is_suspect: Vec<bool> = names
+        .kernels
+        .iter()
+        .map(|kernel| suspects.contains(&*kernel.label) && !kernel.is_collective())
+        .collect();
+    let (worst, late) = late(inputs, &is_suspect)
+        .into_iter()
+        .max_by(|(one, first), (other, second)| (first.excess_ns, other).cmp(&(second.excess_ns, one)))?;
+    let mut finding = Finding::new("tail-kernel", inputs, late.excess_ns);
+    let name = names.kernels[worst].label.to_string();
+    finding.sentence = format!(
+        "{} takes much longer in {} of {} calls of the same work, {} in all ({} of the wall time)",
+        inputs.display(&name),
+        late.calls,
+        late.of,
+        time(late.excess_ns),
+        percent(finding.share),
+    );
+    finding.evidence = late.worst.iter().take(PLACES).map(|&(_, row)| call(tables, &name, row)).collect();
+    finding.look = format!("rtl-summary {} --by step TRACE", inputs.select(&name));
+    finding.help = "look at what runs at the same time (copies, collectives, another process) and at the clocks of the GPU"
+        .to_owned();
+    Some(finding)
+}
+
+/// The most that the calls of a kernel can take beyond their median together, in ns.
+fn most_excess(group: &Group) -> f64 {
+    let stats = &group.stats;
+    let beside = stats.mean_ns - stats.p50_ns as f64;
+    stats.calls as f64 * (stats.stddev_ns * stats.stddev_ns + beside * beside).sqrt()
+}
+
+fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
+    let analysis = inputs.analysis;
+    let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
+    let dispatches = &tables.dispatches;
+    let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
+    let processes: Vec<_> = processes.into_iter().collect();
+    let steps = Repeated::of(tables, &processes, LEAST_CALLS);
+    let mut late: FxHashMap<usize, Late> = FxHashMap::default();
+    for ops in &order.agents {
+        let mut places = FxHashMap::default();
+        let mut groups: FxHashMap<_, Vec<(i64, u32)>> = FxHashMap::default();
+        for &row in &ops.dispatches {
+            let at = row as usize;
+            let kernel = names.kernel(dispatches.name[at]);
+            if !is_suspect[kernel] {
+                continue;
+            }
+            let shape = dispatches.shape.get(at);
+            let step = steps.as_ref().map(|steps| steps.of_dispatch(tables, at));
+            // What runs outside the steps has no position in one.
+            let place = match step {
+                Some(None) => continue,
+                Some(step) => {
+                    let place: &mut u32 = places.entry((kernel, shape, step)).or_default();
+                    *place += 1;
+                    *place
+                }
+                // Nothing tells one work from another.
+                None if shape.is_none() => continue,
+                None => 0,
+            };
+            if let Some(duration) = dispatches.duration.valid(at) {
+                groups.entry((kernel, shape, place)).or_default().push((duration, row));
+            }
+        }
+        for ((kernel, ..), calls) in groups {
+            late.entry(kernel).or_default().add(calls, MOST[usize::from(steps.is_none())]);
+        }
+    }
+    for late in late.values_mut() {
+        late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
+    }
+    late
+}
+
+impl Late {
+    /// Adds the calls of one work, of which at least the part `most` must be usual.
+    fn add(&mut self, mut calls: Vec<(i64, u32)>, most: f64) {
+        calls.sort_unstable();
+        let Some(&(median, _)) = calls.get(calls.len() / 2).filter(|_| calls.len() >= LEAST_CALLS) else {
+            return;
+        };
+        let near = |&&(duration, _): &&(i64, u32)| (duration - median).abs() as f64 <= NEAR * median as f64;
+        if (calls.iter().filter(near).count() as f64) < most * calls.len() as f64 {
+            return;
+        }
+        self.of += calls.len() as u64;
+        for &(duration, row) in calls.iter().filter(|&&(duration, _)| duration as f64 >= LATE * median as f64)
+        {
+            let excess = duration - median;
+            self.calls += 1;
+            self.excess_ns = self.excess_ns.saturating_add(excess);
+            self.worst.push((excess, row));
+        }
+    }
+}
+
+fn call(tables: &Tables, name: &str, row: u32) -> Evidence {
+    let (dispatches, row) = (&tables.dispatches, row as usize);
+    let start_ns = dispatches.start[row];
+    let end_ns = dispatches.duration.valid(row).map(|duration| start_ns.saturating_add(duration));
+    Evidence { name: name.to_owned(), start_ns, end_ns, correlation: dispatches.correlation.get(row) }
+}

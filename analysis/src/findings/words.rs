@@ -1,0 +1,50 @@
+//! Times and shares in sentences.
+
+/// The bounds of units in ns, with their names and the digits behind the point that keep three.
+const UNITS: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
+
+/// A time in ns with three digits: `24.1 ms`.
+pub(super) fn time(ns: i64) -> String {
+    let ns = ns as f64;
+    let (unit, name) = UNITS.into_iter().find(|(unit, _)| ns.abs() >= *unit).unwrap_or((1.0, "ns"));
+    let value = ns / unit;
+    let digits = match value.abs() {
+        _ if unit == 1.0 => 0,
+        below if below < 9.995 => 2,
+        below if below < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$} {name}")
+}
+
+/// A share, 0 to 1: `9.6 %`.
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+/// `1 gap`, `576 gaps`.
+pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
+    let name = if count == 1 { one } else { many };
+    format!("{count} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_three_digits() {
+        let cases = [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_500, "1.50 us"),
+            (24_149_000, "24.1 ms"),
+            (1_234_000_000, "1.23 s"),
+        ];
+        for (ns, text) in cases {
+            assert_eq!(time(ns), text);
+        }
+        assert_eq!(time(99_960_000), "100 ms");
+        assert_eq!(percent(0.0961), "9.6 %");
+    }
+}

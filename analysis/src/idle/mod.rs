@@ -1,0 +1,46 @@
+//! Why each GPU was idle: every gap is split into causes, which add up to the idle time of [`crate::sweep`].
+//!
+//! A gap ends with an op. The thread that launched it decides: what it did until the op was enqueued is the cause of that
+//! part of the gap, and the rest is `queued`. `docs/reference/idle.md` has the definitions.
+
+mod blocked;
+mod cause;
+mod gpu;
+mod pieces;
+mod tally;
+mod threads;
+mod types;
+
+use rtl_schema::Tables;
+
+pub use self::cause::Cause;
+use self::gpu::GpuSweep;
+use self::threads::Threads;
+pub use self::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, IdlePiece, Place, PlaceIdle};
+use crate::launches::EnqueueTimes;
+use crate::ops::{self, Order};
+
+/// All pieces of all gaps, those of each GPU in order: 32 bytes for each.
+pub fn pieces(tables: &Tables) -> Vec<IdlePiece> {
+    let order = Order::of(tables);
+    let times = EnqueueTimes::of(tables, &order);
+    let threads = Threads::of(tables, &times);
+    let mut all = Vec::new();
+    for ops in &order.agents {
+        let mut gpu = GpuSweep::new(tables, ops, &threads, &times).keeping_pieces();
+        ops.in_order(tables).for_each(|same| gpu.add(same));
+        all.append(&mut gpu.pieces());
+    }
+    all
+}
+
+/// The idle time of GPUs with at least one op, by number.
+pub(crate) fn idle(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Vec<GpuIdle> {
+    let threads = Threads::of(tables, times);
+    let gpu = |ops| GpuSweep::new(tables, ops, &threads, times);
+    let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
+    ops::in_order(tables, order, &mut gpus, GpuSweep::add);
+    let mut gpus: Vec<GpuIdle> = gpus.into_iter().map(GpuSweep::finish).collect();
+    gpus.sort_by(|one, other| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
+    gpus
+}
