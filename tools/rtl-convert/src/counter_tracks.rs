@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use rtl_schema::table::{Agent, AgentKind, Allocation, AllocationKind, AllocationLevel};
+use rtl_analysis::allocations::{self, Use};
+use rtl_schema::table::{Agent, AgentKind};
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -112,38 +113,16 @@ impl HardwareCounters {
 
 /// Allocated bytes of each GPU, and the scratch of its queues.
 fn memory(tables: &Tables) -> Vec<CounterTrack> {
-    let mut rows: Vec<&Allocation> = tables.allocations.iter().collect();
-    rows.sort_by_key(|row| (row.start, row.id));
     let mut samples = Samples::default();
-    let mut blocks: FxHashMap<(ProcessId, u64), (AgentId, u64)> = FxHashMap::default();
-    let mut scratch: FxHashMap<(AgentId, Option<i64>), u64> = FxHashMap::default();
-    let mut totals: FxHashMap<(AgentId, &str), i128> = FxHashMap::default();
-    for row in rows {
-        let takes = matches!(row.kind, AllocationKind::Allocate | AllocationKind::Reallocate);
-        let time = row.start.saturating_add(row.duration.unwrap_or(0).max(0));
-        let mut change = |agent: AgentId, what: &'static str, bytes: i128| {
-            let total = totals.entry((agent, what)).or_default();
-            *total += bytes;
-            samples.add(TrackGroup::Agent(agent), what, "bytes", time, *total as f64);
+    let mut totals: FxHashMap<(AgentId, Use), i128> = FxHashMap::default();
+    for change in allocations::changes(tables) {
+        let total = totals.entry((change.agent, change.of)).or_default();
+        *total += change.bytes;
+        let name = match change.of {
+            Use::Allocated => "allocated",
+            Use::Scratch => "scratch",
         };
-        match (row.level, row.agent, row.address) {
-            (AllocationLevel::Scratch, Some(agent), _) => {
-                let held = scratch.entry((agent, row.queue)).or_default();
-                let now = if takes { row.bytes } else { 0 };
-                change(agent, "scratch", i128::from(now) - i128::from(*held));
-                *held = now;
-            }
-            (AllocationLevel::Real, agent, Some(address)) => {
-                if let Some((agent, bytes)) = blocks.remove(&(row.process, address)) {
-                    change(agent, "allocated", -i128::from(bytes));
-                }
-                if let Some(agent) = agent.filter(|_| takes) {
-                    blocks.insert((row.process, address), (agent, row.bytes));
-                    change(agent, "allocated", i128::from(row.bytes));
-                }
-            }
-            _ => {}
-        }
+        samples.add(TrackGroup::Agent(change.agent), name, "bytes", change.time, *total as f64);
     }
     samples.counter_tracks()
 }

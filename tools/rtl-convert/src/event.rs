@@ -25,6 +25,12 @@ labelled_enum! {
         Operator = "operator",
         /// A Python function or module of a framework.
         Python = "python",
+        /// Why a GPU was idle.
+        Idle = "idle",
+        /// A range on a GPU.
+        GpuRange = "gpu_range",
+        /// Work of the profiler.
+        Overhead = "overhead",
     }
 }
 
@@ -52,19 +58,20 @@ pub struct Event {
     pub range: Id,
     /// Correlation id; 0 is unknown. Of a Python frame: the number of its caller, -1 where it has none.
     pub correlation: Id,
-    /// Bytes of a copy. Of a Python frame: the number of its module.
+    /// Bytes of a copy. Of a Python frame: the number of its module. Of idle time: the number of its cause.
     pub bytes: Option<u64>,
     /// Of an op: ns from enqueueing to start. Of a call: the returned status, unless 0. Of an operator: its node of the
     /// autograd graph. Of a Python frame: its number.
     pub detail: Option<i64>,
-    /// Launch shape of a kernel.
+    /// Launch shape of a kernel; of an operator, the text of its inputs' strides.
     pub shape: Option<ShapeId>,
-    /// The loaded kernel.
+    /// The loaded kernel; of an operator, the text of its inputs' values.
     pub symbol: Option<SymbolId>,
-    /// The arguments of a call as one text; the shapes of an operator's inputs; of a copy, the number of its direction.
+    /// The arguments of a call as one text; the shapes of an operator's inputs; of a copy, the number of its direction; of
+    /// idle time, what its thread was within.
     pub text: NameId,
     /// The function of a call that is named after its kernel; the types of an operator's inputs; of a copy, the number of
-    /// its track in the trace; of a kernel, the number of its collective.
+    /// its track in the trace; of a kernel, the number of its collective; of idle time, the call of its thread.
     pub function: NameId,
 }
 

@@ -49,10 +49,16 @@ labelled_enum! {
         Device = "device",
         /// The stream or queue of an op.
         Stream = "stream",
+        /// The stream of a range on a GPU.
+        AnnotatedStream = "annotated stream",
         /// Sizes of the inputs of an operator, as its framework wrote them.
         InputShapes = "Input Dims",
         /// Types of the inputs of an operator, as its framework wrote them.
         InputTypes = "Input type",
+        /// Strides of the inputs of an operator, as its framework wrote them.
+        InputStrides = "Input Strides",
+        /// Values of the inputs of an operator, as its framework wrote them.
+        InputValues = "Concrete Inputs",
         /// The node of the autograd graph that an operator made or executes.
         Sequence = "Sequence number",
         /// The number of the thread of a backward operator's forward one.
@@ -79,6 +85,10 @@ labelled_enum! {
         ElementsReceived = "Out msg nelems",
         /// Its number within the communicator.
         CollectiveSequence = "Seq",
+        /// The innermost operator, Python function or range around the thread that a GPU was idle for.
+        Within = "within",
+        /// The call of that thread.
+        Call = "call",
     }
 }
 
@@ -127,6 +137,9 @@ pub struct EventArgs {
 impl EventArgs {
     /// Appends the arguments of an event.
     pub fn write<W: ArgWriter>(&mut self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+        if event.kind == Kind::Operator {
+            return operator(event, tables, writer, out);
+        }
         if let Some(shape) = event.shape {
             self.shapes.append(shape.index(), out, |out| of_shape(tables.shapes.get(shape), writer, out));
         }
@@ -134,11 +147,16 @@ impl EventArgs {
             let symbol = symbol.index();
             self.symbols.append(symbol, out, |out| of_symbol::<W>(&tables.symbols[symbol], out));
         }
-        if event.kind == Kind::Operator {
-            return operator(event, tables, writer, out);
-        }
         if event.kind == Kind::Python {
             return python_frame::<W>(event, out);
+        }
+        if event.kind == Kind::Idle {
+            for (argument, text) in [(EventArg::Within, event.text), (EventArg::Call, event.function)] {
+                if text.is_some() {
+                    writer.stored(argument, text, &tables.strings, out);
+                }
+            }
+            return;
         }
         if event.kind == Kind::Call
             && event.text.is_some()
@@ -177,7 +195,13 @@ impl EventArgs {
 }
 
 fn operator<W: ArgWriter>(event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
-    for (argument, text) in [(EventArg::InputShapes, event.text), (EventArg::InputTypes, event.function)] {
+    let text = |number: Option<u32>| number.map_or(NameId::NONE, NameId);
+    for (argument, text) in [
+        (EventArg::InputShapes, event.text),
+        (EventArg::InputTypes, event.function),
+        (EventArg::InputStrides, text(event.shape.map(|shape| shape.0))),
+        (EventArg::InputValues, text(event.symbol.map(|symbol| symbol.0))),
+    ] {
         if text.is_some() {
             writer.document(argument, text, &tables.strings, out);
         }

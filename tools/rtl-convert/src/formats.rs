@@ -7,7 +7,7 @@ use clap::builder::PossibleValue;
 use cli::Failure;
 
 use crate::format::Format;
-use crate::{databases, perfetto_json, pftrace, rocprofv3};
+use crate::{databases, perfetto_json, pftrace, rocprof, rocprofv3};
 
 /// Every format, in the order of `--help`.
 pub const FORMATS: &[&Format] = &[
@@ -22,6 +22,7 @@ pub const FORMATS: &[&Format] = &[
     &rocprofv3::JSON,
     &rocprofv3::CSV,
     &rocprofv3::ROCPD,
+    &rocprof::FORMAT,
 ];
 
 impl ValueEnum for &'static Format {

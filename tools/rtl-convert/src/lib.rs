@@ -6,6 +6,7 @@
 
 /// The command line.
 pub mod args;
+pub mod autograd;
 #[cfg(feature = "columns")]
 pub mod columns;
 pub mod counter_tracks;
@@ -16,6 +17,7 @@ pub mod event_args;
 pub mod flows;
 pub mod format;
 pub mod formats;
+pub mod idle_causes;
 mod labelled_enum;
 pub mod lanes;
 pub mod launched_kernels;
@@ -29,6 +31,7 @@ pub mod perfetto_json;
 pub mod pftrace;
 /// Options that all formats share.
 pub mod render_options;
+pub mod rocprof;
 pub mod rocprofv3;
 pub mod rows;
 pub mod sort;
@@ -51,7 +54,7 @@ use cli::{Exit, Failure, Output, units};
 use crate::args::Arguments;
 use crate::format::{Job, Written};
 pub use crate::options::Options;
-use crate::source::Source;
+use crate::source::{OfFrameworks, Source};
 
 /// The outputs of a conversion.
 #[derive(Debug)]
@@ -137,13 +140,14 @@ fn convert_each(
         }
     }
     let cut_off = source.cut_off().map(|why| format!("{why}; the last of its work is missing"));
-    let unwritten =
-        Some(source.of_frameworks()).filter(|&rows| rows > 0 && !format.has_operators).map(|rows| {
-            format!(
-                "{} operators, Python frames and memory events are left out: {} has no place for them",
-                units::count(rows),
-                format.name
-            )
-        });
+    let OfFrameworks { events, collectives } = source.of_frameworks();
+    let unwritten = [
+        (events, "operators, Python frames, memory events and profiler spans are"),
+        (collectives, "descriptions of collectives are"),
+    ];
+    let unwritten = unwritten.into_iter().filter(|&(rows, _)| rows > 0 && !format.has_operators);
+    let unwritten = unwritten.map(|(rows, what)| {
+        format!("{} {what} left out: {} has no place for them", units::count(rows), format.name)
+    });
     Ok(cut_off.into_iter().chain(unwritten).map(|what| format!("{}: {what}", trace.display())).collect())
 }

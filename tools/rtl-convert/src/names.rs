@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use clap::ValueEnum;
 use rtl_analysis::display_names::distinct_short_names;
+use rtl_analysis::idle::Cause;
 use rtl_schema::{NameId, Strings};
 
 use crate::event::{DIRECTIONS, Event, Kind};
@@ -29,8 +30,20 @@ pub struct EventNames<'a> {
     short: HashMap<NameId, String>,
 }
 
-/// The names of other events without one; before them come those of copies, by direction.
-const UNNAMED: [&str; 3] = ["barrier", "(no name)", "(dangling name)"];
+/// The names of other events without one, at the end by cause of idle time; before them come those of copies, by direction.
+const UNNAMED: [&str; 11] = [
+    "barrier",
+    "(no name)",
+    "(dangling name)",
+    Cause::Synchronise.label(),
+    Cause::BlockingCopy.label(),
+    Cause::Allocation.label(),
+    Cause::Loading.label(),
+    Cause::Launch.label(),
+    Cause::Host.label(),
+    Cause::Queued.label(),
+    Cause::Unknown.label(),
+];
 
 impl<'a> EventNames<'a> {
     /// The names of a trace with these `kernels`.
@@ -86,6 +99,11 @@ fn unnamed(event: &Event) -> usize {
     match event.kind {
         Kind::Copy => event.direction() as usize,
         Kind::Barrier => DIRECTIONS.len(),
+        Kind::Idle => {
+            let last = Cause::ALL.len() - 1;
+            let cause = event.bytes.and_then(|cause| usize::try_from(cause).ok());
+            DIRECTIONS.len() + UNNAMED.len() - Cause::ALL.len() + cause.map_or(last, |cause| cause.min(last))
+        }
         _ if event.name == NameId::NONE => DIRECTIONS.len() + 1,
         _ => DIRECTIONS.len() + 2,
     }

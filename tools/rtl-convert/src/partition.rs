@@ -106,6 +106,7 @@ impl Partition {
         tables.counters.retain(|row| stays(row.agent, row.process));
         tables.allocations.retain(|row| stays(row.agent, row.process));
         tables.memory_events.retain(|row| stays(row.agent, row.process));
+        tables.spans.retain(|row| stays(row.agent, row.process));
         if !by_gpu {
             let calls: Vec<bool> = tables.api_calls.process.iter().map(|of| stays(None, of)).collect();
             if calls.contains(&false) {

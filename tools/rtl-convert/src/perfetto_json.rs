@@ -6,6 +6,7 @@ use rtl_schema::{NameId, Strings, Tables};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use crate::autograd::{AutogradArrow, AutogradArrows, Place};
 use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::event_args::{ArgWriter, EventArg, EventArgs};
@@ -47,6 +48,9 @@ pub struct Json {
     texts: Texts,
     /// Whether correlation ids are unique in the file.
     one_space: bool,
+    autograd: AutogradArrows,
+    /// The number of arrows between operators so far.
+    autograd_arrows: u64,
 }
 
 /// Stored texts as JSON.
@@ -93,7 +97,12 @@ impl Json {
             let bandwidth = Value::from(bytes as f64 / event.duration as f64);
             self.text(&format!(",\"memory bandwidth (GB/s)\":{bandwidth}"));
         }
-        if let TrackGroup::Agent(agent) = track.group {
+        if let (TrackGroup::Agent(agent), TrackKind::GpuRanges(stream)) = (track.group, track.kind) {
+            // Readers of Kineto's files take an event with a stream for work.
+            Texts::number(EventArg::Device, layout.tables.agent(agent).number, &mut self.page);
+            Texts::number(EventArg::AnnotatedStream, stream, &mut self.page);
+        } else if let (TrackGroup::Agent(agent), false) = (track.group, event.kind == Kind::Idle) {
+            // So they do with idle time.
             Texts::number(EventArg::Device, layout.tables.agent(agent).number, &mut self.page);
             let stream = if event.kind == Kind::Copy {
                 // Copies of all streams may share a track.
@@ -134,6 +143,22 @@ impl Json {
         self.text("\",\"id\":");
         text::number(event.correlation, &mut self.page);
         self.text("}");
+    }
+
+    /// An arrow from an operator to its backward operator as Kineto writes it.
+    fn autograd_arrow(&mut self, arrow: AutogradArrow) {
+        self.autograd_arrows += 1;
+        for (phase, Place { track, lane, start }) in [("s", arrow.from), ("f", arrow.to)] {
+            self.separate();
+            self.text("{\"ph\":\"");
+            self.text(phase);
+            self.text("\",");
+            self.page.extend_from_slice(&self.beginnings[track as usize][lane]);
+            self.microseconds(start.abs_diff(self.base));
+            self.text(",\"bp\":\"e\",\"cat\":\"fwdbwd\",\"name\":\"fwdbwd\",\"id\":");
+            text::number(self.autograd_arrows as i64, &mut self.page);
+            self.text("}");
+        }
     }
 
     fn separate(&mut self) {
@@ -187,7 +212,9 @@ fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
         Kind::Range if layout.of_framework => "user_annotation",
         Kind::Range | Kind::Operator => "cpu_op",
         Kind::Python => "python_function",
-        Kind::Kernel | Kind::Barrier | Kind::Marker => event.kind.label(),
+        Kind::GpuRange => "gpu_user_annotation",
+        Kind::Overhead => "overhead",
+        Kind::Kernel | Kind::Barrier | Kind::Marker | Kind::Idle => event.kind.label(),
     }
 }
 
@@ -212,6 +239,8 @@ impl EventWriter for Json {
             args: EventArgs::default(),
             texts: Texts::default(),
             one_space: layout.tables.processes.windows(2).all(|pair| pair[0].space == pair[1].space),
+            autograd: AutogradArrows::default(),
+            autograd_arrows: 0,
         };
         for (rank, &group) in layout.groups.iter().enumerate() {
             let name = tracks::group_name(group, layout.tables);
@@ -253,6 +282,11 @@ impl EventWriter for Json {
             self.arguments(event, lane, layout);
         }
         self.text("}");
+        if event.kind == Kind::Operator && !layout.options.no_args {
+            let process = layout.tracks[track].process;
+            let arrow = self.autograd.add(event, process, lane);
+            arrow.into_iter().for_each(|arrow| self.autograd_arrow(arrow));
+        }
         // Kineto's readers tie them by correlation ids, which they find among the arguments.
         if let Some(end) = &end
             && self.one_space
@@ -304,6 +338,8 @@ impl EventWriter for Json {
     }
 
     fn close(&mut self) {
+        let rest = self.autograd.finish();
+        rest.into_iter().for_each(|arrow| self.autograd_arrow(arrow));
         self.text("\n]}\n");
     }
 

@@ -10,6 +10,23 @@ use rtl_schema::{Select, Tables, Trace};
 
 use crate::partition::Partition;
 
+/// Counts of what frameworks record beside ops, calls and ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct OfFrameworks {
+    /// Operators, Python frames, memory events and spans.
+    pub events: u64,
+    /// Kernels with what a framework states of their collective.
+    pub collectives: u64,
+}
+
+impl OfFrameworks {
+    fn add(&mut self, tables: &Tables) {
+        let host = tables.operators.len() + tables.python_frames.len();
+        self.events += (host + tables.memory_events.len() + tables.spans.len()) as u64;
+        self.collectives += tables.dispatches.collective.iter().flatten().count() as u64;
+    }
+}
+
 /// The selected rows of a trace.
 #[derive(Debug, Clone)]
 pub struct Source {
@@ -18,8 +35,8 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
-    /// Operators, Python frames and memory events that were read; shared by all parts.
-    of_frameworks: Rc<Cell<u64>>,
+    /// What was read of frameworks; shared by all parts.
+    of_frameworks: Rc<Cell<OfFrameworks>>,
     /// Whether a terminal shows how much of the trace is read.
     progress: bool,
 }
@@ -59,9 +76,9 @@ impl Source {
         self.cut_off.get()
     }
 
-    /// How many operators, Python frames and memory events of frameworks were read.
+    /// What was read of frameworks.
     #[must_use]
-    pub fn of_frameworks(&self) -> u64 {
+    pub fn of_frameworks(&self) -> OfFrameworks {
         self.of_frameworks.get()
     }
 
@@ -77,10 +94,9 @@ impl Source {
     ) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
-        let mut of_frameworks = 0;
+        let mut of_frameworks = OfFrameworks::default();
         let mut each = |tables: &Tables| {
-            of_frameworks +=
-                (tables.operators.len() + tables.python_frames.len() + tables.memory_events.len()) as u64;
+            of_frameworks.add(tables);
             self.of_frameworks.set(self.of_frameworks.get().max(of_frameworks));
             each(tables)
         };

@@ -3,12 +3,13 @@
 use std::io;
 use std::path::Path;
 
-use rtl_schema::table::MemoryEvent;
-use rtl_schema::{NameId, ProcessId, Tables, TrackId};
+use rtl_schema::table::{MemoryEvent, SpanKind};
+use rtl_schema::{NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
 use crate::counter_tracks::{self, CounterTrack};
 use crate::event::{Event, Kind};
 use crate::flows::Flows;
+use crate::idle_causes::IdleCauses;
 use crate::launched_kernels::LaunchedKernels;
 use crate::layout::{EventStream, TimelineLayout};
 use crate::render_options::RenderOptions;
@@ -35,6 +36,7 @@ pub struct TimelineBuilder<'a> {
     of_framework: bool,
     counter_tracks: Vec<CounterTrack>,
     memory_events: Vec<MemoryEvent>,
+    idle_causes: IdleCauses,
     /// Whether a string is the name of a kernel.
     kernels: Vec<bool>,
     /// How many rows became events.
@@ -56,6 +58,7 @@ impl<'a> TimelineBuilder<'a> {
             of_framework: false,
             counter_tracks: Vec::new(),
             memory_events: Vec::new(),
+            idle_causes: IdleCauses::default(),
             kernels: Vec::new(),
             rows: RowCounts::default(),
             span: None,
@@ -77,7 +80,9 @@ impl<'a> TimelineBuilder<'a> {
         self.calls(tables)?;
         self.ranges(tables)?;
         self.operators(tables)?;
+        self.spans(tables)?;
         self.counter_tracks(counter_tracks::of(tables));
+        self.idle_causes.add(tables);
         for event in &tables.memory_events {
             self.stretch(event.time, event.time);
         }
@@ -99,10 +104,13 @@ impl<'a> TimelineBuilder<'a> {
     /// # Errors
     /// As [`Self::add`].
     pub fn finish(
-        self,
+        mut self,
         tables: &Tables,
         options: RenderOptions,
     ) -> io::Result<(TimelineLayout<'_>, EventStream)> {
+        for event in std::mem::take(&mut self.idle_causes).events(tables, &mut self.tracks) {
+            self.sorter.push(event)?;
+        }
         let kernels: Vec<NameId> =
             (0..).zip(self.kernels).filter_map(|(id, is)| is.then_some(NameId(id))).collect();
         let (tracks, span) = (self.tracks.rows, self.span.unwrap_or_default());
@@ -217,6 +225,8 @@ impl<'a> TimelineBuilder<'a> {
             let event = Event {
                 text: operator.shapes,
                 function: operator.types,
+                shape: Some(operator.strides).filter(|text| text.is_some()).map(|text| ShapeId(text.0)),
+                symbol: Some(operator.values).filter(|text| text.is_some()).map(|text| SymbolId(text.0)),
                 detail: operator.sequence.map(i64::from),
                 range: i64::from(operator.forward_thread),
                 ..Event::bare(Kind::Operator, operator.name, operator.start)
@@ -232,6 +242,24 @@ impl<'a> TimelineBuilder<'a> {
                 ..Event::bare(Kind::Python, frame.name, frame.start)
             };
             self.host(event, frame.process, track_kind, frame.duration)?;
+        }
+        Ok(())
+    }
+
+    fn spans(&mut self, tables: &Tables) -> io::Result<()> {
+        for span in &tables.spans {
+            self.of_framework = true;
+            let process = span.process;
+            let kind = match span.kind {
+                SpanKind::GpuRange => Kind::GpuRange,
+                SpanKind::Overhead => Kind::Overhead,
+            };
+            let (group, track_kind) = match span.agent {
+                Some(agent) => (TrackGroup::Agent(agent), TrackKind::GpuRanges(span.stream.unwrap_or(0))),
+                None => (TrackGroup::Process(process), TrackKind::Profiler),
+            };
+            let track = self.tracks.intern(PerfettoTrack { group, kind: track_kind, process });
+            self.push(Event { track, ..Event::bare(kind, span.name, span.start) }, span.duration)?;
         }
         Ok(())
     }

@@ -30,6 +30,8 @@ pub enum GroupBy {
 /// The content of a track, in the order of the tracks of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
+    /// Ranges on a stream of a GPU.
+    GpuRanges(i64),
     /// Kernels and copies of a stream.
     Stream(i64),
     /// Kernels of a queue.
@@ -38,12 +40,16 @@ pub enum TrackKind {
     Copies,
     /// Barriers of a queue.
     Barriers(i64),
+    /// Why a GPU was idle.
+    Idle,
     /// Ranges without a thread.
     Ranges,
     /// Calls and ranges of a thread.
     Thread(i64),
     /// Calls of an unknown thread.
     Unknown,
+    /// Work of the profiler.
+    Profiler,
 }
 
 /// A track.
@@ -68,15 +74,18 @@ impl PerfettoTrack {
     pub fn stream(&self) -> i64 {
         match self.kind {
             TrackKind::Stream(number) | TrackKind::Queue(number) | TrackKind::Barriers(number) => number,
-            TrackKind::Copies | TrackKind::Ranges | TrackKind::Thread(_) | TrackKind::Unknown => 0,
+            TrackKind::GpuRanges(number) => number,
+            TrackKind::Copies | TrackKind::Idle | TrackKind::Ranges | TrackKind::Thread(_) => 0,
+            TrackKind::Unknown | TrackKind::Profiler => 0,
         }
     }
 
     /// The events that may share a lane.
     pub fn stacking(&self) -> Stacking {
-        match self.group {
-            TrackGroup::Agent(_) => Stacking::Apart,
-            TrackGroup::Process(_) => Stacking::Nested,
+        match (self.group, self.kind) {
+            (TrackGroup::Agent(_), TrackKind::GpuRanges(_)) => Stacking::Nested,
+            (TrackGroup::Agent(_), _) => Stacking::Apart,
+            (TrackGroup::Process(_), _) => Stacking::Nested,
         }
     }
 }
@@ -183,10 +192,13 @@ pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
         _ => format!(" ({})", pid_name(tables.process(track.process))),
     };
     match track.kind {
+        TrackKind::GpuRanges(stream) => format!("Stream {stream} ranges{owner}"),
+        TrackKind::Profiler => "Profiler".to_owned(),
         TrackKind::Stream(stream) => format!("Stream {stream}{owner}"),
         TrackKind::Queue(queue) => format!("Queue {queue}{owner}"),
         TrackKind::Copies => format!("Copies{owner}"),
         TrackKind::Barriers(queue) => format!("Queue {queue} barriers{owner}"),
+        TrackKind::Idle => "Idle causes".to_owned(),
         TrackKind::Ranges => "Ranges".to_owned(),
         TrackKind::Unknown => "Unknown thread".to_owned(),
         TrackKind::Thread(tid) => match thread_name(track, tables) {

@@ -55,10 +55,10 @@ impl Utilization {
         Self { start, step, now: (0, step), gpus: Vec::new() }
     }
 
-    /// Adds an op whose call `returned` at that time in ns; starts must ascend. Barriers are ignored.
+    /// Adds an op whose call `returned` at that time in ns; starts must ascend. Barriers, ranges and idle time are ignored.
     #[inline]
     pub fn add(&mut self, agent: AgentId, op: &Event, returned: Option<i64>) {
-        if op.kind == Kind::Barrier {
+        if !matches!(op.kind, Kind::Kernel | Kind::Copy) {
             return;
         }
         let (start, end) = (op.start, op.start + op.duration);

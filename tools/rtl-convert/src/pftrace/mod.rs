@@ -174,6 +174,7 @@ impl EventWriter for Pftrace {
         self.end_until(event.start);
         let track = event.track as usize;
         if let Some(stages) = &mut self.stages
+            && event.kind != Kind::Idle
             && matches!(layout.tracks[track].group, TrackGroup::Agent(_))
         {
             let step = event.start.abs_diff(self.now);

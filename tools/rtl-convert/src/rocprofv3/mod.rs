@@ -198,7 +198,7 @@ fn words<S>(processes: &[(ProcessId, ProcessState, S)], tables: &Tables) -> Vec<
 }
 
 /// The first of several outputs, in a folder that exists.
-fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Result<Destination, Failure> {
+pub(crate) fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Result<Destination, Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !folder.is_dir() {
         return Err(Failure::usage(format!("{} is no folder", folder.display()))
@@ -209,14 +209,18 @@ fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Result<Destinat
 }
 
 /// Gives complete files their names.
-fn publish(job: &Job<'_>, named: Vec<(PathBuf, AtomicFile)>, rows: RowCounts) -> Result<Written, Failure> {
+pub(crate) fn publish(
+    job: &Job<'_>,
+    named: Vec<(PathBuf, AtomicFile)>,
+    rows: RowCounts,
+) -> Result<Written, Failure> {
     let redirect =
         |(path, file): (PathBuf, AtomicFile)| Ok(file.redirect(Destination::check(&path, &job.rules())?));
     let files: Result<Vec<_>, atomic_file::Error> = named.into_iter().map(redirect).collect();
     Ok(Written { paths: AtomicFile::commit_all(files?)?, rows, warnings: Vec::new() })
 }
 
-fn unwritten(error: io::Error, path: &Path) -> Failure {
+pub(crate) fn unwritten(error: io::Error, path: &Path) -> Failure {
     Failure::input(error)
         .context(format!("cannot write {}", path.display()))
         .with_hint("check that its folder can be written and has room")

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rtl_analysis::idle::{self, Cause};
 use rtl_schema::table::{ApiCall, Process};
 use rtl_schema::{NameId, Select, Tables, Trace};
 use rtl_write::NativeWriter;
@@ -94,11 +95,12 @@ fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
 /// What should be drawn, from the rows of the source.
 pub(crate) fn expected(path: &Path) -> Vec<Slice> {
     let tables = rows(path);
-    let gpu = |place| {
-        let agent = tables.agent(tables.tracks.get(place).agent);
+    let of_agent = |agent| {
+        let agent = tables.agent(agent);
         let product = agent.product.as_ref().map_or(String::new(), |product| format!(" ({product})"));
         format!("GPU {}{product}", agent.number)
     };
+    let gpu = |place| of_agent(tables.tracks.get(place).agent);
     let host = |process, tid: Option<i64>| {
         let process = tables.process(process);
         let pid = process.pid.map_or(String::new(), |pid| format!(" {pid}"));
@@ -134,6 +136,17 @@ pub(crate) fn expected(path: &Path) -> Vec<Slice> {
         rows.push((host(row.process, row.tid), name(row.name), row.start, duration));
     }
     rows.retain(|row| row.3.is_some_and(|duration| duration >= 0));
+    let pieces = if tables.api_calls.is_empty() { Vec::new() } else { idle::pieces(&tables) };
+    let known = |agent| pieces.iter().any(|piece| piece.agent == agent && piece.cause != Cause::Unknown);
+    for piece in pieces.iter().filter(|piece| known(piece.agent)) {
+        let track = format!("{} / Idle causes", of_agent(piece.agent));
+        rows.push((
+            track,
+            piece.cause.label().to_owned(),
+            piece.start_ns,
+            Some(piece.end_ns - piece.start_ns),
+        ));
+    }
     let first = rows.iter().map(|row| row.2).min().unwrap_or(0);
     let slice = |row: (String, String, i64, Option<i64>)| {
         (row.0, row.1, row.2.abs_diff(first), row.3.unwrap() as u64)

@@ -1,5 +1,8 @@
 //! Operators, memory events and calls of torch.profiler in the formats that have them.
 
+use std::path::Path;
+use std::process::Command;
+
 use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, NameId, Select, Tables, Trace};
 use support::Need;
@@ -53,7 +56,7 @@ fn rows(tables: &Tables) -> Vec<String> {
         ));
     }
     for row in tables.operators.iter() {
-        let texts = [row.name, row.shapes, row.types].map(text);
+        let texts = [row.name, row.shapes, row.types, row.strides, row.values].map(text);
         let place = (pid(row.process), row.tid);
         let link = (row.sequence, row.forward_thread);
         rows.push(format!("operator {} {texts:?} {:?} {place:?} {link:?}", row.start, row.duration));
@@ -77,12 +80,65 @@ fn rows(tables: &Tables) -> Vec<String> {
         let sizes = (row.bytes, row.allocated, row.reserved, row.address);
         rows.push(format!("memory {} {sizes:?} {:?} {:?}", row.time, row.agent.and_then(gpu), row.tid));
     }
+    for row in &tables.spans {
+        let place = (row.agent.and_then(gpu), row.stream, pid(row.process));
+        rows.push(format!(
+            "span {} {:?} {} {:?} {place:?}",
+            row.start,
+            row.kind,
+            text(row.name),
+            row.duration
+        ));
+    }
     rows.sort();
     rows
 }
 
 fn read(folder: &Folder, name: &str) -> Tables {
     Trace::open(folder.path(name)).unwrap().read(&Select::everything()).unwrap()
+}
+
+/// The ends of all arrows from operators to backward operators: threads and times in ns, by Python's decimal numbers.
+fn autograd_arrows(path: &Path) -> Option<String> {
+    let program = "
+import decimal, gzip, json, sys
+opened = gzip.open(sys.argv[1]) if sys.argv[1].endswith('.gz') else open(sys.argv[1])
+document = json.load(opened, parse_float=decimal.Decimal)
+base, ends = document.get('baseTimeNanoseconds', 0), {}
+for event in document['traceEvents']:
+    if event.get('cat') == 'fwdbwd':
+        end = (event['tid'], int(base + decimal.Decimal(event['ts']) * 1000))
+        ends.setdefault(event['id'], {})[event['ph']] = end
+print('\\n'.join(sorted(str((end['s'], end['f'])) for end in ends.values())))
+";
+    let output = match Command::new("python3").args(["-c", program]).arg(path).output() {
+        Ok(output) => output,
+        Err(error) => return support::skipped(Need::Machine, format_args!("no python3 ({error})")),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn operators_point_at_their_backward_operators_as_in_the_original() {
+    let Some(shared) = support::shared() else { return };
+    for name in
+        ["mi250-minitoy.json.gz", "mi300-resnet.json.gz", "h200/averages.json.gz", "h200/stack.json.gz"]
+    {
+        let path = shared.join("kineto").join(name);
+        if !path.exists() {
+            return support::skip(Need::Shared, "no traces of torch.profiler beside the checkout");
+        }
+        let folder = Folder::new();
+        std::fs::copy(&path, folder.path("in.json.gz")).unwrap();
+        for line in ["in.json.gz -o native.db", "native.db -o out.json"] {
+            assert_eq!(folder.run(line).0, 0, "{name}: {line}");
+        }
+        let Some(before) = autograd_arrows(&path) else { return };
+        let after = autograd_arrows(&folder.path("out.json")).unwrap();
+        assert!(before.lines().count() >= 4, "{name}");
+        assert_eq!(before, after, "{name}");
+    }
 }
 
 #[test]

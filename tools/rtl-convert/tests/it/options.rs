@@ -185,7 +185,7 @@ fn operators_of_a_framework_are_said_to_be_left_out_where_a_format_has_none() {
     let folder = Folder::new();
     let events = [
         r#"{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1.0,"dur":5.0,"args":{}}"#,
-        r#"{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":2.0,"dur":1.5,"args":{"device":0,"stream":7}}"#,
+        r#"{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":2.0,"dur":1.5,"args":{"device":0,"stream":7,"Collective name":"allreduce","In msg nelems":4,"dtype":"Float"}}"#,
     ];
     let text = format!(r#"{{"schemaVersion":1,"traceEvents":[{}]}}"#, events.join(","));
     std::fs::write(folder.path("torch.json"), text).unwrap();
@@ -194,9 +194,11 @@ fn operators_of_a_framework_are_said_to_be_left_out_where_a_format_has_none() {
     {
         let (exit, _, messages) = folder.run(&format!("torch.json -o {output}"));
         let left_out = format!(
-            "1 operators, Python frames and memory events are left out: {format} has no place for them"
+            "1 operators, Python frames, memory events and profiler spans are left out: {format} has no place for them"
         );
         assert!(exit == 0 && messages.contains(&left_out), "{messages}");
+        let left_out = format!("1 descriptions of collectives are left out: {format} has no place for them");
+        assert!(messages.contains(&left_out), "{messages}");
     }
     for output in ["out.db", "out.json", "out.pftrace", "out.csv"] {
         assert_eq!(folder.run(&format!("torch.json -o {output}")).2, "", "{output}");

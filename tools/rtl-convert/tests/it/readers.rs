@@ -66,8 +66,7 @@ fn hta_says_of_our_copy_of_a_trace_of_pytorch_what_it_says_of_the_original() {
 import sys
 from hta.trace_analysis import TraceAnalysis
 def tables(folder):
-    # Without the ranges on the GPU, which our copy lacks, it finds another last step.
-    analysis = TraceAnalysis(trace_dir=folder, include_last_profiler_step=True)
+    analysis = TraceAnalysis(trace_dir=folder)
     kinds, kernels = analysis.get_gpu_kernel_breakdown(visualize=False)
     sums = kernels[['name', 'sum (us)', 'max (us)', 'min (us)', 'mean (us)', 'kernel_type']]
     bandwidth = analysis.get_memory_bw_summary().round(6)
@@ -112,6 +111,55 @@ generate_perf_report_pytorch(profile_json_path=sys.argv[1], output_csvs_dir=sys.
     let total: f64 = total.split(',').next().unwrap().parse().unwrap();
     // In milliseconds, of kernels whose launching call it has found.
     assert!((total * 1e6 - span(&folder) as f64).abs() < 1_000.0, "{timeline}");
+}
+
+#[test]
+fn tracelens_says_of_our_copy_of_a_trace_of_pytorch_what_it_says_of_the_original() {
+    let Some(tracelens) = fetched("tracelens/171dd74721ca", "scripts/fetch/tracelens") else { return };
+    let Some(shared) = support::shared() else { return };
+    let program = "
+import os, sys
+import pandas
+from TraceLens.Reporting.generate_perf_report_pytorch import generate_perf_report_pytorch
+def tables(path, folder):
+    generate_perf_report_pytorch(profile_json_path=path, output_csvs_dir=folder)
+    return {name: pandas.read_csv(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
+original, copy = tables(sys.argv[1], sys.argv[3]), tables(sys.argv[2], sys.argv[4])
+assert original.keys() == copy.keys(), (original.keys(), copy.keys())
+# The copy names processes and threads its own way, and events have other numbers and another order. Kernels are listed with times.
+OWN = ('process_', 'thread_name', 'UID', 'kernel_details', 'trunc_kernel', 'Concrete Inputs_first')
+is_number = lambda column: pandas.api.types.is_numeric_dtype(column) and not pandas.api.types.is_bool_dtype(column)
+for name, before in original.items():
+    after = copy[name]
+    columns = [column for column in before.columns if not any(own in column for own in OWN)]
+    assert len(before) == len(after), name
+    numbers = [column for column in columns if is_number(before[column])]
+    texts = [column for column in columns if column not in numbers]
+    order = texts + [column for column in numbers if 'count' in column]
+    before, after = [table.sort_values(order, kind='stable', ignore_index=True) for table in (before, after)]
+    for column in texts:
+        assert before[column].astype(str).equals(after[column].astype(str)), (name, column)
+    for column in numbers:
+        # Doubles of the original's times are a nanosecond apart, ours are exact.
+        assert before[column].isna().equals(after[column].isna()), (name, column)
+        bound = before[column].abs() * 2e-3 + 1e-3
+        assert not ((before[column] - after[column]).abs() > bound).any(), (name, column)
+    print(name, len(before))
+";
+    for name in ["gpt-healthy.json.gz", "gpt-sync.json.gz"] {
+        let path = shared.join("kineto/h200").join(name);
+        if !path.exists() {
+            return support::skip(support::Need::Shared, "no traces of torch.profiler beside the checkout");
+        }
+        let folder = Folder::new();
+        std::fs::copy(path, folder.path("original.json.gz")).unwrap();
+        assert_eq!(folder.run("original.json.gz --names mangled -o copy.json.gz").0, 0, "{name}");
+        let paths = ["original.json.gz", "copy.json.gz", "original", "copy"].map(|name| folder.path(name));
+        let [original, copy, one, other] = paths.each_ref().map(|path| path.to_str().unwrap());
+        let packages = [tracelens.as_path(), &tracelens.join("packages")];
+        let tables = python(&["-c", program, original, copy, one, other], &packages);
+        assert!(tables.lines().filter(|line| line.contains(".csv ")).count() >= 10, "{name}: {tables}");
+    }
 }
 
 #[test]
