@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rtl_analysis::profile::Warmup;
-use serde::Deserialize;
+use rtl_analysis::work::WorkKey;
+use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Duration, Points, Share};
 
@@ -42,9 +43,13 @@ pub enum Command {
 /// A comparison.
 #[derive(Args, Debug, Clone)]
 pub struct Diff {
-    /// The baseline, then the candidate: one run each
-    #[arg(value_name = "TRACE", num_args = 0..=2, conflicts_with_all = ["baseline", "candidate"])]
+    /// The baseline, then the candidate: one run each; or the runs of the baseline, before `--`
+    #[arg(value_name = "TRACE", num_args = 0.., conflicts_with_all = ["baseline", "candidate"])]
     pub traces: Vec<PathBuf>,
+
+    /// The runs of the candidate, after `--`
+    #[arg(value_name = "CANDIDATE", last = true, conflicts_with_all = ["baseline", "candidate", "history"])]
+    pub others: Vec<PathBuf>,
 
     /// The runs of the baseline
     #[arg(long, value_name = "TRACE", num_args = 1.., help_heading = "Inputs")]
@@ -58,9 +63,13 @@ pub struct Diff {
     #[arg(long, help_heading = "Inputs")]
     pub allow_no_baseline: bool,
 
-    /// Exit with 3 if the sides differ in GPUs, versions, modes or amount of work
+    /// Exit with 3 if the sides differ in anything, versions included
     #[arg(long, help_heading = "Inputs")]
     pub require_comparable: bool,
+
+    /// Compare although the sides differ in GPUs, steps, work or mode, or a trace cannot be trusted
+    #[arg(long, conflicts_with = "require_comparable", help_heading = "Inputs")]
+    pub allow_incomparable: bool,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -79,7 +88,7 @@ pub struct Reading {
     #[arg(long = "as", value_enum, value_name = "WHAT", help_heading = "Inputs")]
     pub files: Option<Files>,
 
-    /// The key that identifies a kernel
+    /// What is compared: kernels by name or by launch shape, or the work of operators, modules, categories or steps
     #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
     pub by: By,
 
@@ -104,14 +113,36 @@ pub enum Files {
     Ranks,
 }
 
-/// The key that identifies a kernel.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+/// What is compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum By {
-    /// Name
+    /// Kernels by name
     #[default]
     Name,
-    /// Name and launch shape
+    /// Kernels by name and launch shape
     Launch,
+    /// Operators of a framework by name and shapes: kernels may have other names, and GPUs may differ
+    Operator,
+    /// Modules of a framework by path
+    Module,
+    /// Categories of kernels
+    Category,
+    /// Steps by position
+    Step,
+}
+
+impl By {
+    /// The work that is compared in place of kernels.
+    pub(crate) fn work(self) -> Option<WorkKey> {
+        match self {
+            Self::Name | Self::Launch => None,
+            Self::Operator => Some(WorkKey::Operator),
+            Self::Module => Some(WorkKey::Module),
+            Self::Category => Some(WorkKey::Category),
+            Self::Step => Some(WorkKey::Step),
+        }
+    }
 }
 
 /// Gates and settings.
@@ -256,9 +287,13 @@ pub struct Output {
     #[arg(short, long, value_name = "FORMAT=FILE", value_parser = parse_output)]
     pub output: Vec<(Format, PathBuf)>,
 
-    /// Number of kernels to show, or `all` [default: 20; machine formats: all]
+    /// Number of kernels to show, or `all` [default: 10; machine formats: all]
     #[arg(long, value_name = "N", value_parser = parse_top)]
     pub top: Option<usize>,
+
+    /// Print everything: all kernels, gates, runs, and the change of wall of each GPU
+    #[arg(long)]
+    pub all: bool,
 
     /// Print names in full, however wide the table gets
     #[arg(long)]

@@ -18,6 +18,10 @@ const MIN_RUNS: usize = 3;
 /// Reads the runs and writes the noise file.
 pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
     let options = ReadOptions::new(&arguments.reading)?;
+    if options.work.is_some() {
+        return Err(Failure::usage("kernels are calibrated, not operators, modules, categories or steps")
+            .with_hint("leave out --by, or give `name` or `launch`"));
+    }
     let (files, warnings) = cli::without_repetitions(&arguments.runs);
     for warning in warnings.iter().filter(|_| !arguments.console.quiet) {
         out.warning(warning);

@@ -218,40 +218,38 @@ fn gated(comparison: &Comparison) -> impl Iterator<Item = &Row> {
 
 fn kernel<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) -> Gate<'a> {
     let mut gate = Gate::new(Rule::Kernel, Some(threshold));
-    let min_share = settings.rules.min_share;
     let (mut all, mut measured, mut large) = (0, 0, 0);
     let mut undecided = Vec::new();
     for row in gated(comparison) {
         let is_measured = row.uncertainty != Method::None;
         all += 1;
         measured += usize::from(is_measured);
-        let is_small = matches!(row.reason, Reason::FewCalls | Reason::SmallShare);
-        large += usize::from(is_measured && !is_small && row.share >= min_share);
-        if row.change == Change::Regressed {
+        large += usize::from(is_measured && row.is_large);
+        if row.change == Change::Slower {
             gate.add_failure(row, &row.name, settings);
         } else if row.reason == Reason::Straddles
             && row.ratio.is_some_and(|ratio| ratio > 1.0 + row.threshold)
-            && row.share >= min_share
+            && row.is_large
         {
             undecided.push(row);
         }
     }
     let failed = gate.rows.len();
     let kernels = |count: usize| if count == 1 { "kernel" } else { "kernels" };
+    let are = |count: usize| if count == 1 { "kernel is" } else { "kernels are" };
     if all == 0 {
         gate.ended(Outcome::NotMeasured, "no kernel of both sides can be gated")
     } else if measured == 0 {
-        gate.ended(Outcome::Inconclusive, "one report per side does not say how much kernels vary")
+        gate.ended(Outcome::Inconclusive, "one saved report a side does not show how much kernels vary")
     } else if failed > 0 {
-        gate.ended(Outcome::Fail, format!("{failed} {} regressed", kernels(failed)))
+        gate.ended(Outcome::Fail, format!("{failed} {} slower", are(failed)))
     } else if large == 0 {
         let message = "no kernel reaches the least number of calls and the least share of GPU time";
         gate.ended(Outcome::NotMeasured, message)
     } else if !undecided.is_empty() {
         let count = undecided.len();
         gate.rows = undecided;
-        let message =
-            format!("{count} {} may be slower than allowed: more runs narrow the interval", kernels(count));
+        let message = format!("{count} {} may be slower than allowed", kernels(count));
         gate.ended(Outcome::Inconclusive, message)
     } else {
         let message =

@@ -42,7 +42,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
-    let settings = Settings::new(diff)?;
+    let mut settings = Settings::new(diff)?;
     let mut sides = sides(diff)?;
     for side in &mut sides {
         let (files, warnings) = cli::without_repetitions(side);
@@ -57,9 +57,13 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
     let exports = Exports::open(&diff.output, &inputs)?;
     let sizes = inputs.iter().map(|path| size(path)).sum();
     let progress = Progress::reading(sizes, "comparing", diff.output.console.quiet);
-    let baseline = input::read_side(&baseline, &settings.reading)?;
-    let candidate = input::read_side(&candidate, &settings.reading)?;
+    // A report is about a whole trace.
+    settings.reading.complete_steps &= !input::any_report(inputs.iter().copied());
+    let mut baseline = input::read_side(&baseline, &settings.reading)?;
+    let mut candidate = input::read_side(&candidate, &settings.reading)?;
     drop(progress);
+    let key = settings.reading.work;
+    let without_shapes = key.is_some_and(|key| input::align([&mut baseline, &mut candidate], key));
 
     let mut comparison = comparison::compare(&baseline, &candidate, &settings);
     if is_same_trace(&comparison) {
@@ -67,6 +71,11 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
         if settings.thresholds.has_gate() {
             comparison.incomparable = Some(SAME.to_owned());
         }
+    }
+    if without_shapes {
+        comparison
+            .notes
+            .push("one side records no shapes, so operators are matched by name alone".to_owned());
     }
     comparison.notes.extend(settings.expired.iter().map(|allowance| {
         format!(
@@ -96,6 +105,10 @@ fn exit(
             "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
         } else if reason == SAME {
             "name two runs; a gate on one trace alone could never fail"
+        } else if !comparison.is_refused && comparison.work.is_some() {
+            "`--by category` needs the names of kernels alone"
+        } else if comparison.is_refused {
+            "`--allow-incomparable` compares all the same; `--by operator` or `--by category` compares different GPUs"
         } else {
             "`rtl-summary --section trace,kernels` shows the contents of each side"
         };
@@ -115,6 +128,9 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
         let candidate = if diff.candidate.is_empty() { &diff.traces } else { &diff.candidate };
         return Ok([past_runs(folder)?, candidate.clone()]);
     }
+    if !diff.others.is_empty() && !diff.traces.is_empty() {
+        return Ok([diff.traces.clone(), diff.others.clone()]);
+    }
     let (mut baseline, candidate) = match diff.traces.as_slice() {
         [] => (diff.baseline.clone(), diff.candidate.clone()),
         [candidate] if diff.allow_no_baseline => (Vec::new(), vec![candidate.clone()]),
@@ -122,7 +138,11 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
             return Err(Failure::usage("one trace cannot be compared with itself")
                 .with_hint("name the baseline, then the candidate: rtl-diff before.db after.db"));
         }
-        [baseline, candidate, ..] => (vec![baseline.clone()], vec![candidate.clone()]),
+        [baseline, candidate] => (vec![baseline.clone()], vec![candidate.clone()]),
+        [_, _, _, ..] => {
+            return Err(Failure::usage(format!("{} traces: which are the baseline?", diff.traces.len()))
+                .with_hint("write `--` between the runs of both sides: rtl-diff a*.db -- b*.db"));
+        }
     };
     if candidate.is_empty() {
         return Err(Failure::usage("missing: the runs of the candidate")

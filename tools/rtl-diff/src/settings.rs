@@ -11,11 +11,15 @@ use regex::Regex;
 use rtl_analysis::compare::{Noise, Rules};
 use rtl_analysis::profile::{KernelKey, Warmup};
 use rtl_analysis::region::{Filter, KernelPattern};
+use rtl_analysis::work::WorkKey;
 use rtl_schema::Select;
 
 use crate::args::{self, Diff, Files, Reading, Thresholds};
 use crate::config::{AllowTable, Config};
 use crate::noise;
+
+/// Work with fewer steps on a side does not count.
+const MIN_STEPS: u64 = 3;
 
 /// How runs are read.
 #[derive(Debug)]
@@ -26,6 +30,12 @@ pub(crate) struct ReadOptions {
     /// The columns to read.
     pub(crate) select: Select,
     pub(crate) by: KernelKey,
+    /// What is compared.
+    pub(crate) what: args::By,
+    /// The work that is compared in place of kernels.
+    pub(crate) work: Option<WorkKey>,
+    /// Whether figures are those of complete steps, where a trace has steps.
+    pub(crate) complete_steps: bool,
     pub(crate) warmup: Warmup,
     /// Whether several files of a side are runs or ranks, where the user says so.
     pub(crate) files: Option<Files>,
@@ -56,6 +66,8 @@ pub(crate) struct Settings {
     pub(crate) renames: BTreeMap<String, String>,
     /// Whether the baseline is many past runs, oldest first, to be searched for drift.
     pub(crate) history: bool,
+    /// Whether sides are compared that are not comparable.
+    pub(crate) allow_incomparable: bool,
     /// How much runs of one build vary.
     pub(crate) noise: Option<Noise>,
 }
@@ -72,7 +84,10 @@ impl Settings {
         let rules = Rules {
             threshold: thresholds.kernel.map_or(rules.threshold, |share| share.0),
             min_share: thresholds.min_share.map_or(rules.min_share, |share| share.0),
-            min_calls: thresholds.min_calls.unwrap_or(rules.min_calls),
+            min_calls: thresholds.min_calls.unwrap_or(match diff.reading.by.work() {
+                Some(_) => MIN_STEPS,
+                None => rules.min_calls,
+            }),
             min_change_ns: thresholds.min_change.map_or(rules.min_change_ns, |time| time.0),
             seed: flags.seed.unwrap_or(rules.seed),
             ..rules
@@ -98,6 +113,7 @@ impl Settings {
             expired,
             renames: config.rename,
             history: flags.history.is_some(),
+            allow_incomparable: diff.allow_incomparable,
             noise: thresholds.noise.as_deref().map(noise::read).transpose()?,
             thresholds,
         })
@@ -128,17 +144,30 @@ impl ReadOptions {
             .with_hint("give the name of the kernel"));
         }
         let ranges = filter.range.is_some();
-        let by = match reading.by {
-            args::By::Name => KernelKey::Name,
-            args::By::Launch => KernelKey::Launch,
-        };
-        let links = ranges || !filter.ranks.is_empty();
-        let shapes = by == KernelKey::Launch || !reading.no_mix;
+        let by = if reading.by == args::By::Launch { KernelKey::Launch } else { KernelKey::Name };
+        let work = reading.by.work();
+        if work.is_some() && reading.skip_warmup.is_some() {
+            return Err(Failure::usage("--skip-warmup leaves out calls of kernels, and steps are compared")
+                .with_hint("leave out steps by `--from` or `--range`"));
+        }
+        let shapes = work.is_none() && (by == KernelKey::Launch || !reading.no_mix);
+        let is_region = ranges || filter.steady || filter.from.is_some() || filter.to.is_some();
         Ok(Self {
             filter,
             filtered: !reading.filter.is_empty(),
-            select: Select { shapes, links, ranges, api: ranges, ..Select::ops() },
+            select: Select {
+                shapes,
+                links: true,
+                ranges: true,
+                api: true,
+                operators: matches!(work, Some(WorkKey::Operator | WorkKey::Module)),
+                python: work == Some(WorkKey::Module),
+                ..Select::ops()
+            },
             by,
+            what: reading.by,
+            work,
+            complete_steps: work.is_some() || !is_region,
             warmup: reading.skip_warmup.unwrap_or_default(),
             files: reading.files,
         })

@@ -1,9 +1,9 @@
 //! The kernels of all runs of a side, joined.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use rtl_analysis::compare::Run as KernelRun;
-use rtl_analysis::identity::KernelFeatures;
+use rtl_analysis::identity::{KernelFeatures, Matching, Method, Pair};
 use rtl_analysis::profile::Kernel;
 
 use super::types::Waits;
@@ -96,6 +96,27 @@ pub(super) fn exact([baseline, candidate]: &[JoinedSide<'_>; 2]) -> Vec<(usize, 
         candidate.kernels.iter().map(|kernel| key(kernel.first)).zip(0..).collect();
     let baseline = baseline.kernels.iter().enumerate();
     baseline.filter_map(|(at, kernel)| Some((at, *candidate.get(&key(kernel.first))?))).collect()
+}
+
+/// The matching of these pairs alone.
+pub(super) fn only(sides: &[JoinedSide<'_>; 2], exact: &[(usize, usize)]) -> Matching {
+    let pair = |&(baseline, candidate): &(usize, usize)| Pair {
+        baseline,
+        candidate,
+        method: Method::Exact,
+        score: 1.0,
+    };
+    let rest = |side: usize, is_paired: &dyn Fn(usize) -> bool| {
+        (0..sides[side].kernels.len()).filter(|&at| !is_paired(at)).collect()
+    };
+    let [baseline, candidate]: [BTreeSet<usize>; 2] =
+        [exact.iter().map(|pair| pair.0).collect(), exact.iter().map(|pair| pair.1).collect()];
+    Matching {
+        pairs: exact.iter().map(pair).collect(),
+        removed: rest(0, &|at| baseline.contains(&at)),
+        new: rest(1, &|at| candidate.contains(&at)),
+        ..Matching::default()
+    }
 }
 
 fn key(kernel: &Kernel) -> (&str, &str) {

@@ -1,11 +1,12 @@
 //! Judges every kernel of a comparison.
 
 use rtl_analysis::compare::history::judge_history;
-use rtl_analysis::compare::{Judgement, KernelPair, Status, judge};
+use rtl_analysis::compare::{Judgement, KernelPair, Rules, Status, judge};
 use rtl_analysis::identity::Matching;
 
 use super::join::{JoinedKernel, JoinedSide};
-use super::types::{Change, Pairing, Row, Sides, Waits};
+use super::sides::Sides;
+use super::types::{Change, Pairing, Row, Waits};
 use crate::settings::Settings;
 
 /// One row for each pair and for each kernel of one side.
@@ -24,7 +25,9 @@ pub(super) fn rows(sides: &[JoinedSide<'_>; 2], matching: &Matching, settings: &
         let pairs: Vec<KernelPair<'_>> = group.iter().map(|pair| pair.evidence(settings)).collect();
         let judge = if settings.history { judge_history } else { judge };
         let judgements = judge(&pairs, &settings.rules, settings.noise.as_ref());
-        rows.extend(group.iter().zip(judgements).map(|(pair, judgement)| pair.row(judgement)));
+        rows.extend(
+            group.iter().zip(judgements).map(|(pair, judgement)| pair.row(judgement, &settings.rules)),
+        );
     }
     rows
 }
@@ -62,10 +65,11 @@ impl<'a> Pair<'a> {
             ([Some(_), None], ..) => Change::Removed,
             ([None, _], ..) => Change::New,
             (_, false, _) => Change::Renamed,
-            (.., Status::Regressed) => Change::Regressed,
-            (.., Status::Improved) => Change::Improved,
+            (.., Status::Slower) => Change::Slower,
+            (.., Status::SlowerAllowed) => Change::SlowerAllowed,
+            (.., Status::Faster) => Change::Faster,
             (.., Status::Unchanged) => Change::Unchanged,
-            (.., Status::Inconclusive) => Change::Inconclusive,
+            (.., Status::Undecided) => Change::Undecided,
         }
     }
 
@@ -87,10 +91,11 @@ impl<'a> Pair<'a> {
         self.shares[0].max(self.shares[1])
     }
 
-    fn row(&self, judgement: Judgement) -> Row {
+    fn row(&self, judgement: Judgement, rules: &Rules) -> Row {
         let last = self.kernels[1].unwrap_or(self.first).first;
         let [baseline, candidate] =
             [judgement.baseline, judgement.candidate].map(|side| Some(side).filter(|side| side.calls > 0));
+        let calls = judgement.baseline.calls.min(judgement.candidate.calls);
         let is_on_both_sides = baseline.is_some() && candidate.is_some();
         // All of its time, waits included.
         let average = |side: usize, total: i64, waits: Option<Waits>| {
@@ -116,12 +121,14 @@ impl<'a> Pair<'a> {
             threshold: judgement.threshold.value,
             threshold_source: judgement.threshold.source,
             detectable: judgement.detectable,
+            runs_to_decide: judgement.runs_to_decide,
             share: self.share(),
             change_ns: after - before,
             sides: Sides { baseline, candidate },
             pairing: self.pairing,
             drift: judgement.drift,
             shares: self.shares,
+            is_large: self.share() >= rules.min_share && calls >= rules.min_calls,
         }
     }
 }

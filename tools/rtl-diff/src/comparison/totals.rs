@@ -69,8 +69,11 @@ fn idle_share(run: &Run) -> f64 {
     }
 }
 
-/// Kernel launches, warm-up included.
+/// Kernel launches, warm-up included; where work is compared, ops of a step.
 pub(super) fn launches(run: &Run) -> u64 {
+    if let Some(work) = &run.work {
+        return work.ops / work.steps.unwrap_or(1).max(1) as u64;
+    }
     run.profile.kernels.iter().map(|kernel| kernel.run.calls.saturating_add(kernel.warmup)).sum()
 }
 

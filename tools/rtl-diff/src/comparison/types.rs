@@ -6,11 +6,17 @@ use std::path::PathBuf;
 use rtl_analysis::compare::{Drift, Method as Uncertainty, Reason, Side, ThresholdSource};
 use rtl_analysis::decomposition::WallDecomposition;
 use rtl_analysis::identity::Method;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+
+use super::sides::Sides;
+use super::work::WorkComparison;
+use crate::args::By;
+use crate::input::Steps;
 
 /// Everything that a comparison found.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
+    pub(crate) by: By,
     /// The files of each run of the baseline; empty if there is no baseline yet.
     pub(crate) baseline: Vec<Vec<PathBuf>>,
     /// The files of each run of the candidate.
@@ -28,8 +34,14 @@ pub(crate) struct Comparison {
     pub(crate) notes: Vec<String>,
     /// Set if the sides did different amounts of work: then totals cannot be compared.
     pub(crate) other_work: Option<String>,
-    /// Set if the sides cannot be compared at all.
+    /// Set if the sides cannot be compared at all, or are not compared because they are not comparable.
     pub(crate) incomparable: Option<String>,
+    /// Whether the user can allow the comparison all the same.
+    pub(crate) is_refused: bool,
+    /// The complete steps of each run of each side, where it has steps.
+    pub(crate) steps: [Vec<Option<Steps>>; 2],
+    /// What is compared in place of kernels.
+    pub(crate) work: Option<WorkComparison>,
 }
 
 /// A family of kernels with several removed and several new ones, too many to pair them.
@@ -97,22 +109,22 @@ impl Waits {
 }
 
 /// The status of a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Change {
-    /// Slower beyond doubt.
-    Regressed,
+    /// Slower than is allowed, beyond doubt.
+    Slower,
+    /// Slower beyond doubt, by no more than is allowed.
+    SlowerAllowed,
     /// Faster beyond doubt.
-    Improved,
+    Faster,
     /// Only the candidate has it.
     New,
     /// Only the baseline has it.
     Removed,
     /// Paired with another name by a guess.
-    #[serde(rename = "renamed?")]
     Renamed,
     /// The data does not decide.
-    Inconclusive,
+    Undecided,
     /// Neither slower nor faster.
     Unchanged,
 }
@@ -121,22 +133,22 @@ impl Change {
     /// Its name in every format.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Regressed => "regressed",
-            Self::Improved => "improved",
+            Self::Slower => "slower",
+            Self::SlowerAllowed => "slower within the allowance",
+            Self::Faster => "faster",
             Self::New => "new",
             Self::Removed => "removed",
             Self::Renamed => "renamed?",
-            Self::Inconclusive => "inconclusive",
+            Self::Undecided => "undecided",
             Self::Unchanged => "unchanged",
         }
     }
 }
 
-/// A figure of each side.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Sides<T> {
-    pub(crate) baseline: T,
-    pub(crate) candidate: T,
+impl Serialize for Change {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.label())
+    }
 }
 
 /// How two names were paired.
@@ -176,6 +188,8 @@ pub(crate) struct Row {
     pub(crate) threshold_source: ThresholdSource,
     /// The smallest slowdown that the comparison would find.
     pub(crate) detectable: Option<f64>,
+    /// How many runs a side would decide an undecided kernel.
+    pub(crate) runs_to_decide: Option<usize>,
     /// Its share of the GPU time, on the side where that is larger.
     pub(crate) share: f64,
     /// Change of its time in a run, averaged over runs, in ns.
@@ -190,6 +204,9 @@ pub(crate) struct Row {
     /// Its share of the GPU time on each side.
     #[serde(skip)]
     pub(crate) shares: [f64; 2],
+    /// Whether its share of the GPU time and its calls are large enough to count.
+    #[serde(skip)]
+    pub(crate) is_large: bool,
 }
 
 impl Row {
@@ -205,7 +222,7 @@ impl Row {
 
     /// Whether its change is beyond doubt, or it is new, removed or renamed.
     pub(crate) fn has_changed(&self) -> bool {
-        !matches!(self.change, Change::Inconclusive | Change::Unchanged)
+        !matches!(self.change, Change::Undecided | Change::Unchanged)
     }
 
     /// Whether the kernel gate applies to it.
@@ -214,7 +231,7 @@ impl Row {
             && !matches!(self.change, Change::New | Change::Removed | Change::Renamed)
     }
 
-    /// Regressions first, then other changes, then by time.
+    /// Slower kernels first, then other changes, then by time.
     pub(crate) fn sort_key(&self) -> (Change, Reverse<i64>, &str, Option<&str>) {
         (self.change, Reverse(self.change_ns.abs() as i64), &self.name, self.launch.as_deref())
     }

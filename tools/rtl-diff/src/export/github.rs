@@ -6,8 +6,10 @@
 
 use std::io::{self, Write};
 
+use rtl_analysis::DisplayNames;
+
+use super::digest::Digest;
 use super::report::Report;
-use super::tables;
 use crate::comparison::Row;
 use crate::gates::{Outcome, signed};
 
@@ -16,13 +18,14 @@ const LIMIT: usize = 10;
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+    let names = DisplayNames::of(report.comparison.rows.iter().map(|row| row.name.as_str()));
     for gate in report.gates {
-        let title = format!("rtl-diff: {} {}", gate.rule.title(), gate.outcome.label());
+        let title = format!("rtl-diff: {} {}", report.title(gate.rule), gate.outcome.label());
         match gate.outcome {
             Outcome::Pass => {}
             Outcome::Inconclusive => warnings.push((title, gate.message.clone())),
             Outcome::Fail if !gate.rows.is_empty() => {
-                errors.extend(gate.rows.iter().map(|row| (title.clone(), message(row))));
+                errors.extend(gate.rows.iter().map(|row| (title.clone(), message(row, &names))));
             }
             Outcome::Fail | Outcome::NotMeasured => errors.push((title, gate.message.clone())),
         }
@@ -36,11 +39,11 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     }
     write(out, "error", errors)?;
     write(out, "warning", warnings)?;
-    let counts = format!("{}: {}", report.verdict.label(), tables::change_counts(&report.comparison.rows));
-    writeln!(out, "::notice title=rtl-diff::{}", data(&counts))
+    writeln!(out, "::notice title=rtl-diff::{}", data(&Digest::of(report).headline()))
 }
 
-fn message(row: &Row) -> String {
+fn message(row: &Row, names: &DisplayNames) -> String {
+    let name = crate::input::label(names.get(&row.name), row.launch.as_deref());
     let details = if let Some(ratio) = row.ratio {
         let change = signed(ratio - 1.0, false);
         let time = |mean: f64| cli::units::duration(mean.round() as i64);
@@ -49,7 +52,7 @@ fn message(row: &Row) -> String {
     } else {
         format!("{} of GPU time", cli::units::percent(row.share))
     };
-    format!("{}: {} ({details})", row.change.label(), row.label())
+    format!("{}: {name} ({details})", row.change.label())
 }
 
 fn write(out: &mut dyn Write, kind: &str, mut annotations: Vec<(String, String)>) -> io::Result<()> {

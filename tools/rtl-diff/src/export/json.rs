@@ -7,9 +7,12 @@ use std::path::PathBuf;
 use rtl_analysis::decomposition::WallDecomposition;
 use serde::Serialize;
 
+use super::digest::Digest;
 use super::report::Report;
-use crate::comparison::{Difference, RenameCandidates, Row, Totals};
+use crate::args::By;
+use crate::comparison::{Difference, RenameCandidates, Row, Totals, Whole, WorkTerms};
 use crate::gates::{Gate, Outcome};
+use crate::input::Steps;
 
 /// The whole report.
 #[derive(Serialize)]
@@ -17,21 +20,34 @@ struct Document<'a> {
     schema: &'static str,
     tool_version: &'static str,
     verdict: Outcome,
+    headline: String,
     incomparable: Option<&'a str>,
-    baseline: RunList,
-    candidate: RunList,
+    by: By,
+    baseline: RunList<'a>,
+    candidate: RunList<'a>,
     differences: &'a [Difference],
     notes: Vec<&'a str>,
     gates: &'a [Gate<'a>],
     totals: &'a Totals,
     decomposition: Decomposition<'a>,
+    work: Option<Work<'a>>,
     kernels: &'a [Row],
     families: &'a [RenameCandidates],
 }
 
 #[derive(Serialize)]
-struct RunList {
+struct RunList<'a> {
     runs: Vec<Vec<String>>,
+    steps: &'a [Option<Steps>],
+}
+
+/// The terms of wall by operators, modules, categories or steps.
+#[derive(Serialize)]
+struct Work<'a> {
+    is_per_step: bool,
+    whole: Option<Whole>,
+    #[serde(flatten)]
+    terms: Option<&'a WorkTerms>,
 }
 
 #[derive(Serialize)]
@@ -50,14 +66,21 @@ pub(super) fn render(report: &Report<'_>, rows: usize, out: &mut dyn Write) -> i
         schema: "rtl-diff/1",
         tool_version: env!("CARGO_PKG_VERSION"),
         verdict: report.verdict,
+        headline: Digest::of(report).headline(),
         incomparable: comparison.incomparable.as_deref(),
-        baseline: RunList::of(&comparison.baseline),
-        candidate: RunList::of(&comparison.candidate),
+        by: comparison.by,
+        baseline: RunList::of(&comparison.baseline, &comparison.steps[0]),
+        candidate: RunList::of(&comparison.candidate, &comparison.steps[1]),
         differences: &comparison.differences,
         notes: comparison.notes.iter().chain(&comparison.other_work).map(String::as_str).collect(),
         gates: report.gates,
         totals: &comparison.totals,
         decomposition: Decomposition { baseline_run, candidate_run, change: &comparison.decomposition },
+        work: comparison.work.as_ref().map(|work| Work {
+            is_per_step: work.is_per_step,
+            whole: work.whole,
+            terms: work.terms.as_ref(),
+        }),
         kernels: report.first_rows(rows),
         families: &comparison.rename_candidates,
     };
@@ -70,9 +93,9 @@ pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Resul
     writeln!(out)
 }
 
-impl RunList {
-    fn of(runs: &[Vec<PathBuf>]) -> Self {
+impl<'a> RunList<'a> {
+    fn of(runs: &[Vec<PathBuf>], steps: &'a [Option<Steps>]) -> Self {
         let names = |files: &Vec<PathBuf>| files.iter().map(|file| file.display().to_string()).collect();
-        Self { runs: runs.iter().map(names).collect() }
+        Self { runs: runs.iter().map(names).collect(), steps }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
             let _ = writeln!(details, "allowed {}: {reason}", row.label());
         }
         let (name, message, details) =
-            (escaped(gate.rule.title()), escaped(&gate.message), escaped(&details));
+            (escaped(&report.title(gate.rule)), escaped(&gate.message), escaped(&details));
         write!(out, r#"  <testcase classname="rtl-diff" name="{name}">"#)?;
         let mut element = |tag: &str| write!(out, r#"<{tag} message="{message}">{details}</{tag}>"#);
         match gate.outcome {

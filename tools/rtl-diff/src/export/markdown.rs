@@ -5,8 +5,10 @@ use std::io::{self, Write};
 
 use cli::Layout;
 
+use super::digest::Digest;
 use super::report::{RenderOptions, Report};
 use super::tables;
+use super::work;
 
 /// A job finds its own comment by this line.
 const MARKER: &str = "<!-- rtl-diff -->";
@@ -27,35 +29,68 @@ pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn 
 
 fn comment(report: &Report<'_>, rows: usize) -> io::Result<String> {
     let comparison = report.comparison;
+    let digest = Digest::of(report);
     let mut out = Vec::new();
-    let word = report.headline();
-    let sign = match word {
-        "no gate" => ":information_source:",
-        "pass" => ":white_check_mark:",
-        "fail" => ":x:",
+    let sign = match digest.word {
+        "pass" | "faster" | "unchanged" => ":white_check_mark:",
+        "fail" | "slower" | "not comparable" => ":x:",
         _ => ":warning:",
     };
-    writeln!(out, "{MARKER}\n## {sign} GPU time: {word}\n\n{}\n", tables::change_counts(&comparison.rows))?;
+    writeln!(out, "{MARKER}\n## {sign} GPU time: {}\n\n{}", digest.word, cli::markdown_text(&digest.reason))?;
+    if let Some(next) = &digest.next {
+        writeln!(out, "\n{}", cli::markdown_text(next))?;
+    }
+    if let Some(compared) = comparison.work.as_ref().filter(|_| comparison.incomparable.is_none()) {
+        writeln!(out)?;
+        for line in work::winners(report, compared) {
+            writeln!(out, "- {}", cli::markdown_text(&line))?;
+        }
+        let heading = if compared.is_per_step { "One step" } else { "The whole run" };
+        section(&mut out, heading, &work::table(report, compared, rows))?;
+        for line in work::unmatched(compared).iter().chain(&digest.remedy) {
+            writeln!(out, "\n{}", cli::markdown_text(line))?;
+        }
+    } else if comparison.incomparable.is_none() {
+        let [changed, undecided] =
+            [&digest.changed, &digest.undecided].map(|all| &all[..all.len().min(rows)]);
+        section(&mut out, "Changed", &tables::changed(changed))?;
+        more(&mut out, digest.changed.len() - changed.len())?;
+        section(&mut out, "Undecided", &tables::undecided(undecided))?;
+        more(&mut out, digest.undecided.len() - undecided.len())?;
+        if let Some(remedy) = &digest.remedy {
+            writeln!(out, "\n{}", cli::markdown_text(remedy))?;
+        }
+    }
+    writeln!(out)?;
+    for line in digest.wall.iter().chain(&digest.rest) {
+        writeln!(out, "- {}", cli::markdown_text(line))?;
+    }
     for line in tables::notes(report).into_iter().chain(tables::allowed(report)) {
         writeln!(out, "- {}", cli::markdown_text(&line))?;
     }
-    section(&mut out, "Gates", &tables::gates(report))?;
-    section(&mut out, "Where the change of wall comes from", &tables::decomposition(report))?;
-    let (changed, all) =
-        (comparison.rows.iter().filter(|row| row.has_changed()).count(), comparison.rows.len());
-    if changed > 0 {
-        section(&mut out, "Changed kernels", &tables::kernels(report, changed.min(rows)))?;
-    }
-    if all > changed && rows > changed {
-        writeln!(out, "\n<details><summary>{} of {all} kernels</summary>\n", rows.min(all))?;
-        tables::kernels(report, rows).render(Layout::Markdown, &mut out)?;
+    let all = comparison.rows.len();
+    let shown = report.first_rows(rows);
+    if !shown.is_empty() {
+        let count = if shown.len() < all { format!("{} of {all}", shown.len()) } else { all.to_string() };
+        writeln!(out, "\n<details><summary>{count} {} with full names</summary>\n", report.noun(all))?;
+        tables::with_full_names(shown).render(Layout::Markdown, &mut out)?;
         writeln!(out, "\n</details>")?;
     }
-    writeln!(out, "\n<details><summary>Runs</summary>")?;
+    writeln!(out, "\n<details><summary>Gates, runs, and the change of wall</summary>")?;
+    section(&mut out, "Gates", &tables::gates(report))?;
+    section(&mut out, "Where the change of wall comes from", &tables::decomposition(report))?;
     section(&mut out, "Totals", &tables::totals(report))?;
     section(&mut out, "Recorded differently", &tables::differences(report))?;
     writeln!(out, "\n</details>")?;
     Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// How many rows of a table are left out.
+fn more(out: &mut Vec<u8>, count: usize) -> io::Result<()> {
+    if count > 0 {
+        writeln!(out, "\nand {} more", cli::units::count(count as u64))?;
+    }
+    Ok(())
 }
 
 fn section(out: &mut Vec<u8>, heading: &str, table: &cli::Table) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! One file per format; all render the same report.
 
 mod bencher;
+mod digest;
 mod github;
 mod github_action_benchmark;
 mod json;
@@ -9,6 +10,7 @@ mod markdown;
 mod report;
 mod tables;
 mod text;
+mod work;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ pub(crate) use self::report::Report;
 use crate::args::{self, Format};
 
 /// The number of kernels in text and Markdown unless `--top` is set.
-const DEFAULT_ROWS: usize = 20;
+const DEFAULT_ROWS: usize = 10;
 
 /// The files to write, created before the traces are read.
 #[derive(Debug)]
@@ -63,11 +65,12 @@ impl Exports {
 fn options(format: Format, output: &args::Output, width: usize, paint: Paint) -> RenderOptions {
     let width = Some(width).filter(|_| !output.full_names);
     let (layout, rows) = match format {
+        Format::Text if output.all => (Layout::Text { width, paint }, usize::MAX),
         Format::Text => (Layout::Text { width, paint }, DEFAULT_ROWS),
         Format::Markdown => (Layout::Markdown, DEFAULT_ROWS),
         _ => (Layout::Csv, usize::MAX),
     };
-    RenderOptions { rows: output.top.unwrap_or(rows), layout, paint }
+    RenderOptions { rows: output.top.unwrap_or(rows), all: output.all, layout, paint }
 }
 
 fn render(
@@ -79,7 +82,7 @@ fn render(
     match format {
         Format::Text => text::render(report, options, out),
         Format::Json => json::render(report, options.rows, out),
-        Format::Csv => tables::kernels(report, options.rows).render(options.layout, out),
+        Format::Csv => tables::kernels(report.first_rows(options.rows)).render(options.layout, out),
         Format::Markdown => markdown::render(report, options, out),
         Format::Junit => junit::render(report, out),
         Format::Github => github::render(report, out),

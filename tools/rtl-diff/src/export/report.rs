@@ -3,8 +3,11 @@
 use cli::Layout;
 use cli::color::Paint;
 
-use crate::comparison::{Comparison, Row};
-use crate::gates::{Gate, Outcome};
+use crate::comparison::{Comparison, Row, WorkComparison};
+use crate::gates::{Gate, Outcome, Rule};
+
+/// A wall that is longer by more than this fraction makes a comparison slower where no kernel is.
+pub(super) const LONGER_WALL: f64 = 0.05;
 
 /// A comparison with its gates.
 #[derive(Debug, Clone, Copy)]
@@ -19,17 +22,26 @@ pub(crate) struct Report<'a> {
 pub(crate) struct RenderOptions {
     /// The number of kernels.
     pub(crate) rows: usize,
+    /// Whether text has all tables.
+    pub(crate) all: bool,
     pub(crate) layout: Layout,
     pub(crate) paint: Paint,
 }
 
 impl<'a> Report<'a> {
-    /// The verdict for people.
-    pub(super) fn headline(&self) -> &'static str {
-        match self.comparison.incomparable {
-            Some(_) => "not comparable",
-            None if self.gates.is_empty() => "no gate",
-            None => self.verdict.label(),
+    /// What the rows are: `kernel` or `kernels`.
+    pub(super) fn noun(&self, count: usize) -> &'static str {
+        let nouns = self.comparison.work.as_ref().map_or(["kernel", "kernels"], WorkComparison::nouns);
+        nouns[usize::from(count != 1)]
+    }
+
+    /// The name of a gate for people.
+    pub(super) fn title(&self, rule: Rule) -> String {
+        match rule {
+            Rule::Kernel => format!("any {}", self.noun(1)),
+            Rule::New => format!("new {}", self.noun(2)),
+            Rule::Removed => format!("removed {}", self.noun(2)),
+            _ => rule.title().to_owned(),
         }
     }
 

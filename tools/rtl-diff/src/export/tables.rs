@@ -5,31 +5,77 @@ use std::collections::HashMap;
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
 use rtl_analysis::DisplayNames;
-use rtl_analysis::compare::{Method, Side, ThresholdSource};
+use rtl_analysis::compare::{MAX_RUNS, Method, Side, ThresholdSource};
 use rtl_analysis::decomposition::{WallChange, WallDecomposition, WallTerms};
 
 use super::report::Report;
 use crate::comparison::{Pairing, Row, Total};
 use crate::gates::{Allowed, Rule, signed};
 
-/// At most `shown` kernels.
-pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
-    let rows = report.first_rows(shown);
+/// Rows that changed, with what a reader needs first.
+pub(super) fn changed(rows: &[&Row]) -> Table {
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let short = short_names(rows);
-    let has_waits = report.comparison.rows.iter().any(|row| row.waits.is_some());
+    Table::of(rows.iter().copied())
+        .column(Column::name("Kernel").field("name"), |row| Cell::text(name(row)))
+        .column_if(has_launches, Column::left("Launch").field("launch"), |row| launch(row))
+        .column(Column::left("Status").field("status"), |row| Cell::text(row.change.label()))
+        .column(Column::right("Change").field("ratio"), |row| change(row.ratio))
+        .column(Column::left("95% interval").field("interval"), |row| interval(row))
+        .column(Column::right("Time a run").field("change_ns").optional_late(), |row| change_of_run(row))
+        .column(Column::right("Share").field("share").optional(), |row| share(row))
+        .column(Column::right("Before").field("baseline_trimmed_mean_ns").optional(), |row| {
+            trimmed_mean(row.sides.baseline)
+        })
+        .column(Column::right("After").field("candidate_trimmed_mean_ns").optional(), |row| {
+            trimmed_mean(row.sides.candidate)
+        })
+        .column(Column::right("Calls").field("calls").optional(), |row| calls(row))
+        .build()
+        .with_short_names(|text| short.get(text).cloned())
+}
+
+/// Undecided rows, with the number of runs that decide each.
+pub(super) fn undecided(rows: &[&Row]) -> Table {
+    let has_launches = rows.iter().any(|row| row.launch.is_some());
+    let has_runs = rows.iter().any(|row| row.uncertainty == Method::BetweenRuns);
+    let short = short_names(rows);
+    Table::of(rows.iter().copied())
+        .column(Column::name("Kernel").field("name"), |row| Cell::text(name(row)))
+        .column_if(has_launches, Column::left("Launch").field("launch"), |row| launch(row))
+        .column(Column::right("Change").field("ratio"), |row| change(row.ratio))
+        .column(Column::left("95% interval").field("interval"), |row| interval(row))
+        .column_if(has_runs, Column::right("Runs a side").field("runs_to_decide"), |row| {
+            match row.runs_to_decide {
+                Some(runs) => Cell::number(runs.to_string(), runs),
+                None => Cell::number(format!("> {MAX_RUNS}"), ""),
+            }
+        })
+        .column(Column::right("Time a run").field("change_ns"), |row| change_of_run(row))
+        .column(Column::right("Share").field("share").optional(), |row| share(row))
+        .build()
+        .with_short_names(|text| short.get(text).cloned())
+}
+
+/// All columns of kernels.
+pub(super) fn kernels(rows: &[Row]) -> Table {
+    let references: Vec<&Row> = rows.iter().collect();
+    let short = short_names(&references);
+    with_full_names(rows).with_short_names(|text| short.get(text).cloned())
+}
+
+/// The same with full names only.
+pub(super) fn with_full_names(rows: &[Row]) -> Table {
+    let has_launches = rows.iter().any(|row| row.launch.is_some());
+    let has_waits = rows.iter().any(|row| row.waits.is_some());
     Table::of(rows)
         .column(Column::name("Kernel").field("name"), |row| Cell::text(name(row)))
-        .column_if(has_launches, Column::left("Launch").field("launch"), |row| {
-            Cell::text(row.launch.as_deref().unwrap_or_default())
-        })
+        .column_if(has_launches, Column::left("Launch").field("launch"), |row| launch(row))
         .column(Column::left("Status").field("status"), |row| Cell::text(row.change.label()))
         .column(Column::right("Change").field("ratio"), |row| change(row.ratio))
         .column(Column::left("95% interval").field("interval"), |row| interval(row))
         .column(Column::right("Would find").field("detectable"), |row| signed_cell(row.detectable, false))
-        .column(Column::right("Share").field("share"), |row| {
-            Cell::number(units::percent(row.share), row.share)
-        })
+        .column(Column::right("Share").field("share"), |row| share(row))
         .column(Column::right("Calls").field("calls"), |row| calls(row))
         .column(Column::right("Before").field("baseline_trimmed_mean_ns"), |row| {
             trimmed_mean(row.sides.baseline)
@@ -51,14 +97,27 @@ pub(super) fn kernels(report: &Report<'_>, shown: usize) -> Table {
         .column(Column::right("p").field("p").optional(), |row| probability(row, row.p))
         .column(Column::right("q").field("q").optional(), |row| probability(row, row.q))
         .build()
-        .with_short_names(|text| short.get(text).cloned())
+}
+
+fn launch(row: &Row) -> Cell {
+    Cell::text(row.launch.as_deref().unwrap_or_default())
+}
+
+fn share(row: &Row) -> Cell {
+    Cell::number(units::percent(row.share), row.share)
+}
+
+/// The change of its time in a run.
+fn change_of_run(row: &Row) -> Cell {
+    let text = units::duration(row.change_ns.round() as i64);
+    Cell::number(if row.change_ns > 0.0 { format!("+{text}") } else { text }, row.change_ns)
 }
 
 /// The short forms of the printed names.
-fn short_names(rows: &[Row]) -> HashMap<String, String> {
+fn short_names(rows: &[&Row]) -> HashMap<String, String> {
     let names = rows.iter().flat_map(|row| [Some(row.name.as_str()), row.former.as_deref()]).flatten();
     let display = DisplayNames::of(names);
-    let short = |row: &Row| {
+    let short = |row: &&Row| {
         let short = name_with(row, |name| display.get(name));
         (name(row), short)
     };
@@ -92,7 +151,7 @@ fn signed_cell(change: Option<f64>, points: bool) -> Cell {
     optional(change, |change| Cell::number(signed(change, points), change))
 }
 
-fn interval(row: &Row) -> Cell {
+pub(super) fn interval(row: &Row) -> Cell {
     optional(row.ci_low.zip(row.ci_high), |(low, high)| {
         let texts = [low, high].map(|bound| signed(bound - 1.0, false));
         Cell::number(texts.join(" .. "), format!("{low} {high}"))
@@ -130,7 +189,7 @@ fn duration(nanoseconds: f64) -> Cell {
 /// The gates.
 pub(super) fn gates(report: &Report<'_>) -> Table {
     Table::of(report.gates)
-        .column(Column::left("Gate").field("rule"), |gate| Cell::text(gate.rule.title()))
+        .column(Column::left("Gate").field("rule"), |gate| Cell::text(report.title(gate.rule)))
         .column(Column::right("Allowed").field("threshold"), |gate| {
             signed_cell(gate.threshold, gate.rule == Rule::Idle)
         })
@@ -168,7 +227,7 @@ pub(super) fn totals(report: &Report<'_>) -> Table {
 
 /// The terms of the change of wall, for all GPUs and each.
 pub(super) fn decomposition(report: &Report<'_>) -> Table {
-    let WallDecomposition { total, gpus } = &report.comparison.decomposition;
+    let WallDecomposition { total, gpus, .. } = &report.comparison.decomposition;
     let all = Some((Cell::text("all"), total)).filter(|_| gpus.len() > 1);
     let each = gpus.iter().map(|gpu| (Cell::number(gpu.gpu.to_string(), gpu.gpu), &gpu.change));
     let rows: Vec<(Cell, &WallChange)> = all.into_iter().chain(each).collect();
@@ -193,6 +252,12 @@ pub(super) fn decomposition(report: &Report<'_>) -> Table {
     table.build()
 }
 
+/// Differences of the recordings, one line each.
+pub(super) fn differences_in_words(report: &Report<'_>) -> Vec<String> {
+    let differences = report.comparison.differences.iter();
+    differences.map(|row| format!("{}: {} and {}", row.what, row.baseline, row.candidate)).collect()
+}
+
 /// Differences of the recordings.
 pub(super) fn differences(report: &Report<'_>) -> Table {
     Table::of(&report.comparison.differences)
@@ -214,9 +279,7 @@ pub(super) fn change_counts(rows: &[Row]) -> String {
 /// Notes above the tables.
 pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
     let comparison = report.comparison;
-    let incomparable = comparison.incomparable.iter().map(|reason| format!("cannot compare: {reason}"));
-    let mut notes: Vec<String> = incomparable.collect();
-    notes.extend(comparison.other_work.iter().chain(&comparison.notes).cloned());
+    let mut notes: Vec<String> = comparison.other_work.iter().chain(&comparison.notes).cloned().collect();
     let rows = comparison.rows.iter();
     let raised = rows.filter(|row| row.threshold_source == ThresholdSource::SingleRun);
     let raised: Vec<f64> = raised.map(|row| row.threshold).collect();

@@ -1,71 +1,158 @@
-//! For people at a terminal: readable without colour.
+//! For people at a terminal: readable without colour, the answer in the first line.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use cli::Table;
+use rtl_analysis::work::WorkKey;
+
+use super::digest::Digest;
 use super::report::{RenderOptions, Report};
 use super::tables;
-use crate::gates::signed;
+use crate::comparison::WorkComparison;
+use crate::gates::{Outcome, Rule, signed};
 
 pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let comparison = report.comparison;
     let paint = options.paint;
-    let word = match report.headline() {
-        "no gate" => "no gate".to_owned(),
-        "pass" => paint.green("pass"),
-        word @ "inconclusive" => paint.yellow(word),
-        word => paint.red(word),
+    let digest = Digest::of(report);
+    let sentence = |text: &str, indent: usize| cli::terminal::wrapped(&cli::escape_control(text), indent);
+    let headline = sentence(&digest.headline(), 2);
+    let word = match digest.word {
+        word @ ("pass" | "faster" | "unchanged") => paint.green(word),
+        word @ ("fail" | "slower" | "not comparable") => paint.red(word),
+        word => paint.yellow(word),
     };
-    writeln!(out, "{}: {word}", paint.bold("verdict"))?;
+    let reason = headline.strip_prefix(digest.word).unwrap_or_default();
+    writeln!(out, "{word}{}", paint.bold(reason))?;
     for (side, runs) in [("baseline", &comparison.baseline), ("candidate", &comparison.candidate)] {
         writeln!(out, "  {} {}", paint.dim(&format!("{side:<10}")), cli::escape_control(&described(runs)))?;
     }
-    writeln!(out, "  {} {}", paint.dim("kernels   "), tables::change_counts(&comparison.rows))?;
-    for line in tables::notes(report).into_iter().chain(tables::allowed(report)) {
-        let line = cli::terminal::wrapped(&cli::escape_control(&line), 2);
-        writeln!(out, "{} {line}", paint.yellow("!"))?;
+    if let Some(next) = &digest.next {
+        writeln!(out, "  {} {}", paint.dim("next      "), sentence(next, 13))?;
+    }
+    match &comparison.work {
+        _ if comparison.incomparable.is_some() => {}
+        Some(compared) => work(report, compared, &digest, options, out)?,
+        None => changes(&digest, options, out)?,
     }
     gates(report, options, out)?;
-    let rows = comparison.rows.len();
-    let heading = match options.rows.min(rows) {
-        shown if shown < rows => format!("Kernels ({shown} of {})", cli::units::count(rows as u64)),
-        _ => "Kernels".to_owned(),
-    };
-    for (heading, table) in [
-        ("Recorded differently", tables::differences(report)),
-        (heading.as_str(), tables::kernels(report, options.rows)),
-        ("Runs", tables::totals(report)),
-        ("Where the change of wall comes from", tables::decomposition(report)),
-    ] {
-        if !table.is_empty() {
-            writeln!(out, "\n{}", paint.bold(heading))?;
-            table.render(options.layout, out)?;
-        }
+    let rest = digest.rest.as_ref().map(|rest| match options.all {
+        true => rest.clone(),
+        false => format!("{rest}; --all prints all tables"),
+    });
+    for line in digest.wall.iter().chain(&rest) {
+        writeln!(out, "{}", sentence(line, 2))?;
+    }
+    let differences = tables::differences_in_words(report).into_iter().filter(|_| !options.all);
+    for line in tables::notes(report).into_iter().chain(tables::allowed(report)).chain(differences) {
+        writeln!(out, "{} {}", paint.yellow("!"), sentence(&line, 2))?;
+    }
+    if options.all {
+        everything(report, options, out)?;
     }
     Ok(())
 }
 
-/// The gates, each with the kernels that fail it or that it cannot decide on.
-fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
-    let table = tables::gates(report);
+/// Which side wins where, and the terms of the wall of a step.
+fn work(
+    report: &Report<'_>,
+    work: &WorkComparison,
+    digest: &Digest<'_>,
+    options: RenderOptions,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let sentence = |line: &str| cli::terminal::wrapped(&cli::escape_control(line), 2);
+    for line in super::work::winners(report, work) {
+        writeln!(out, "{}", sentence(&line))?;
+    }
+    let heading = match (work.key, work.is_per_step) {
+        (WorkKey::Step, _) => "Steps by position",
+        (_, true) => "One step",
+        (_, false) => "The whole run",
+    };
+    section(heading, &super::work::table(report, work, options.rows), options, out)?;
+    for line in super::work::unmatched(work).iter().chain(&digest.remedy) {
+        writeln!(out, "{}", sentence(line))?;
+    }
+    writeln!(out)
+}
+
+/// What changed and what could not be decided.
+fn changes(digest: &Digest<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    let changed = digest.changed.len().min(options.rows);
+    let undecided = digest.undecided.len().min(options.rows);
+    section(
+        &heading("Changed", changed, digest.changed.len()),
+        &tables::changed(&digest.changed[..changed]),
+        options,
+        out,
+    )?;
+    let heading = heading("Undecided", undecided, digest.undecided.len());
+    section(&heading, &tables::undecided(&digest.undecided[..undecided]), options, out)?;
+    if let Some(remedy) = &digest.remedy {
+        writeln!(out, "{}", cli::terminal::wrapped(remedy, 2))?;
+    }
+    writeln!(out)
+}
+
+fn heading(word: &str, shown: usize, all: usize) -> String {
+    match shown < all {
+        true => format!("{word} ({shown} of {})", cli::units::count(all as u64)),
+        false => word.to_owned(),
+    }
+}
+
+fn section(heading: &str, table: &Table, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     if table.is_empty() {
         return Ok(());
     }
-    writeln!(out, "\n{}", options.paint.bold("Gates"))?;
-    table.render(options.layout, out)?;
+    writeln!(out, "\n{}", options.paint.bold(heading))?;
+    table.render(options.layout, out)
+}
+
+/// One line for each gate that does not hold, unless a table shows why, and one for the others.
+fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    let mut passed = Vec::new();
     for gate in report.gates {
-        let shown = gate.rows.len().min(options.rows);
-        for row in &gate.rows[..shown] {
-            let change = match row.ratio {
-                Some(ratio) => signed(ratio - 1.0, false),
-                None => format!("{} of GPU time", cli::units::percent(row.share)),
-            };
-            let line = format!("{} {}: {}: {change}", gate.outcome.text(), gate.rule.title(), row.label());
-            writeln!(out, "  {}", cli::terminal::wrapped(&cli::escape_control(&line), 2))?;
+        let allowed = gate
+            .threshold
+            .map(|threshold| format!(" (allowed {})", signed(threshold, gate.rule == Rule::Idle)));
+        let allowed = allowed.unwrap_or_default();
+        if gate.outcome == Outcome::Pass {
+            passed.push(format!("{}{allowed}", report.title(gate.rule)));
+            continue;
         }
-        if shown < gate.rows.len() {
-            writeln!(out, "  and {} more", gate.rows.len() - shown)?;
+        // The tables show these.
+        if gate.rule == Rule::Kernel && !gate.rows.is_empty() {
+            continue;
         }
+        let line = format!("{} {}{allowed}: {}", gate.outcome.text(), report.title(gate.rule), gate.message);
+        writeln!(out, "{}", cli::terminal::wrapped(&cli::escape_control(&line), 2))?;
+        if matches!(gate.rule, Rule::Drift | Rule::New | Rule::Removed) {
+            for row in gate.rows.iter().take(options.rows) {
+                writeln!(out, "  {}", cli::terminal::wrapped(&cli::escape_control(&row.label()), 2))?;
+            }
+        }
+    }
+    if !passed.is_empty() {
+        writeln!(out, "{}", cli::terminal::wrapped(&format!("pass {}", passed.join(", ")), 2))?;
+    }
+    Ok(())
+}
+
+/// All tables.
+fn everything(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
+    let rows = report.comparison.rows.len();
+    let kernels = heading("Kernels", options.rows.min(rows), rows);
+    for (heading, table) in [
+        ("Gates", tables::gates(report)),
+        ("Recorded differently", tables::differences(report)),
+        (kernels.as_str(), tables::kernels(report.first_rows(options.rows))),
+        ("Runs", tables::totals(report)),
+        ("Where the change of wall comes from", tables::decomposition(report)),
+    ] {
+        section(heading, &table, options, out)?;
     }
     Ok(())
 }

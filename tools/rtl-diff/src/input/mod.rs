@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use cli::Failure;
 use rtl_analysis::profile::{KernelKey, Warmup};
+use rtl_analysis::work::{self, WorkKey};
 
 use self::group::Origin;
-pub(crate) use self::run::{Run, label};
+pub(crate) use self::run::{Run, Steps, label};
 use crate::settings::ReadOptions;
 
 /// Reads the runs of one side, one at a time: memory is that of the largest, and with launch shapes 12 bytes for each op
@@ -60,13 +61,35 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<(Origin, Run), Failur
         check_report(path, options)?;
         return report::read(path);
     }
-    let tables = trace::tables(path, options)?;
-    Ok((Origin::of(path, &tables), trace::reduce(vec![path.to_owned()], &tables, options)))
+    let rows = trace::rows(path, options)?;
+    Ok((Origin::of(path, &rows.tables), trace::reduce(path, rows, options)))
+}
+
+/// Whether any of these files is a saved report.
+pub(crate) fn any_report<'a>(mut paths: impl Iterator<Item = &'a Path>) -> bool {
+    paths.any(report::is_report)
+}
+
+/// Puts the work of both sides, as far as they have it in common, in place of their kernels. Returns whether shapes of
+/// operators had to be ignored.
+pub(crate) fn align(sides: [&mut [Run]; 2], key: WorkKey) -> bool {
+    let works =
+        sides.each_ref().map(|runs| runs.iter().filter_map(|run| run.work.as_ref()).collect::<Vec<_>>());
+    let aligned = work::align([&works[0], &works[1]], key);
+    for (runs, (profiles, wholes)) in sides.into_iter().zip(aligned.profiles.into_iter().zip(aligned.wholes))
+    {
+        for (run, (profile, whole)) in runs.iter_mut().zip(profiles.into_iter().zip(wholes)) {
+            (run.profile, run.whole) = (profile, Some(whole));
+        }
+    }
+    aligned.without_shapes
 }
 
 /// A report has no rows left to select from.
 fn check_report(path: &Path, options: &ReadOptions) -> Result<(), Failure> {
-    let what = if options.by == KernelKey::Launch {
+    let what = if options.work.is_some() {
+        "divided by operator, module, category or step"
+    } else if options.by == KernelKey::Launch {
         "distinguished by launch shape"
     } else if options.warmup != Warmup::Keep {
         "freed from its warm-up"
@@ -75,6 +98,10 @@ fn check_report(path: &Path, options: &ReadOptions) -> Result<(), Failure> {
     } else {
         return Ok(());
     };
-    Err(Failure::input(anyhow::anyhow!("{}: a saved report cannot be {what}", path.display()))
-        .with_hint("give the option to rtl-summary when the report is made, or compare the trace itself"))
+    Err(Failure::input(anyhow::anyhow!("{}: a saved report cannot be {what}", path.display())).with_hint(
+        match options.work {
+            Some(_) => "compare the trace itself",
+            None => "give the option to rtl-summary when the report is made, or compare the trace itself",
+        },
+    ))
 }

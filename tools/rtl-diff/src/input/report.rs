@@ -9,13 +9,16 @@ use rtl_analysis::Stats;
 use rtl_analysis::categories::COLLECTIVE;
 use rtl_analysis::compare;
 use rtl_analysis::facts::Fact;
+use rtl_analysis::idle::GpuIdle;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
+use rtl_analysis::trust::Reason;
 use rtl_report::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 
 use super::group::Origin;
 use super::run::Run;
+use super::trace::distrust_of;
 
 /// The other sections are skipped as they are read.
 #[derive(Deserialize)]
@@ -24,6 +27,9 @@ struct Document {
     inputs: Vec<Input<StreamedInfo>>,
     kernels: Option<Vec<Row>>,
     gpus: Option<Vec<GpuRow>>,
+    trust_reasons: Option<Vec<Reason>>,
+    #[serde(default)]
+    idle: Vec<GpuIdle>,
 }
 
 /// Bytes within which a report names its schema.
@@ -70,7 +76,9 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     let gpu = |GpuRow { gpu, work: parts, .. }: &GpuRow| {
         let parts = parts.as_ref().ok_or_else(|| anyhow::anyhow!("what ran on each GPU is missing"))?;
         let work = parts.iter().map(work).collect::<anyhow::Result<_>>()?;
-        Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, work })
+        let idle = document.idle.iter().find(|idle| (idle.gpu, &idle.label) == (gpu.gpu, &gpu.label));
+        let idle = idle.map_or_else(Vec::new, GpuIdle::by_cause);
+        Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, idle, work })
     };
     let gpus = gpus.iter().map(gpu).collect::<anyhow::Result<_>>().map_err(unusable)?;
     let run = document.inputs.iter().find_map(|input| input.run.clone());
@@ -82,7 +90,11 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     }
     let origin = Origin { path: path.to_owned(), run, rank: None };
     let profile = Profile { kernels, gpus, straggler: None };
-    Ok((origin, Run { files: vec![path.to_owned()], profile, facts, is_report: true }))
+    let distrust = distrust_of(path, document.trust_reasons.unwrap_or_default());
+    Ok((
+        origin,
+        Run { files: vec![path.to_owned()], profile, facts, distrust, is_report: true, ..Run::default() },
+    ))
 }
 
 /// The direction of that name in reports.

@@ -3,35 +3,82 @@
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
+use rtl_analysis::complete_steps::CompleteSteps;
 use rtl_analysis::facts::facts;
 use rtl_analysis::profile::profile;
+use rtl_analysis::trust::{Reason, Trust, health};
+use rtl_analysis::work::Work;
 use rtl_analysis::{Analysis, Categories, combine, region};
 use rtl_schema::{Tables, Trace};
 
 use super::demangle::demangle;
-use super::run::Run;
+use super::run::{Run, Steps};
 use crate::settings::ReadOptions;
 
-/// The rows of one file that pass the filters.
-pub(super) fn tables(path: &Path, options: &ReadOptions) -> Result<Tables, Failure> {
-    let mut tables = Trace::open(path)?.read(&options.select)?;
-    region::apply(&mut tables, &options.filter).map_err(|error| filter::failure(path, error))?;
-    Ok(tables)
+/// The rows of a file that pass the filters.
+pub(super) struct Rows {
+    pub(super) tables: Tables,
+    /// Why the file cannot be trusted; `None` where that is still to be found out.
+    distrust: Option<Vec<(Trust, String)>>,
 }
 
-/// Reduces rows to a run.
-pub(super) fn reduce(files: Vec<PathBuf>, tables: &Tables, options: &ReadOptions) -> Run {
-    let analysis = Analysis::new(tables, &Categories::default());
+/// Reads one file.
+pub(super) fn rows(path: &Path, options: &ReadOptions) -> Result<Rows, Failure> {
+    let mut tables = Trace::open(path)?.read(&options.select)?;
+    // A filter would leave launches without their kernels.
+    let before = options.filtered.then(|| distrust(&Analysis::new(&tables, &Categories::default()), path));
+    region::apply(&mut tables, &options.filter).map_err(|error| filter::failure(path, error))?;
+    Ok(Rows { tables, distrust: before })
+}
+
+/// Why the figures of a whole trace cannot be believed.
+fn distrust(analysis: &Analysis<'_>, path: &Path) -> Vec<(Trust, String)> {
+    distrust_of(path, health(analysis, None).reasons)
+}
+
+/// Reasons with the file in front, without remarks.
+pub(super) fn distrust_of(path: &Path, reasons: Vec<Reason>) -> Vec<(Trust, String)> {
+    let reasons = reasons.into_iter().filter(|reason| reason.trust > Trust::Good);
+    reasons.map(|reason| (reason.trust, format!("{}: {}", path.display(), reason.sentence))).collect()
+}
+
+/// Reduces the rows of one file to a run.
+pub(super) fn reduce(path: &Path, rows: Rows, options: &ReadOptions) -> Run {
+    reduce_all(vec![path.to_owned()], rows, options)
+}
+
+fn reduce_all(files: Vec<PathBuf>, rows: Rows, options: &ReadOptions) -> Run {
+    let Rows { mut tables, distrust: mut known } = rows;
+    let steps = if options.complete_steps { CompleteSteps::of(&tables) } else { None };
+    let of_whole =
+        |analysis: &Analysis<'_>| files.first().map(|path| distrust(analysis, path)).unwrap_or_default();
+    if let Some(steps) = &steps {
+        known.get_or_insert_with(|| of_whole(&Analysis::new(&tables, &Categories::default())));
+        steps.retain(&mut tables);
+    }
+    // What is sorted for the one is sorted for the other.
+    let analysis = Analysis::new(&tables, &Categories::default());
+    let distrust = known.unwrap_or_else(|| of_whole(&analysis));
     let mut profile = profile(&analysis, options.by, options.warmup);
+    let work = options.work.map(|key| Work::of(&analysis, key, steps.as_ref(), &profile.gpus));
     demangle(&mut profile);
-    Run { files, profile, facts: facts(tables), is_report: false }
+    let steps = steps.map(|steps| Steps {
+        name: steps.name(&tables).to_owned(),
+        count: steps.count(),
+        left_out: steps.left_out(),
+    });
+    Run { files, profile, work, steps, facts: facts(&tables), distrust, ..Run::default() }
 }
 
 /// Reads all ranks of a run: their GPUs stay apart, in the order of the files.
 pub(super) fn read(files: Vec<PathBuf>, options: &ReadOptions) -> Result<Run, Failure> {
     let mut all = Tables::default();
+    let mut reasons = Vec::new();
     for path in &files {
-        combine::append(&mut all, tables(path, options)?);
+        let Rows { tables, distrust: known } = rows(path, options)?;
+        let of_whole = || distrust(&Analysis::new(&tables, &Categories::default()), path);
+        reasons.extend(known.unwrap_or_else(of_whole));
+        combine::append(&mut all, tables);
     }
-    Ok(reduce(files, &all, options))
+    Ok(reduce_all(files, Rows { tables: all, distrust: Some(reasons) }, options))
 }

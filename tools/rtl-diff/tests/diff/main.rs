@@ -8,10 +8,12 @@ mod document;
 mod explained;
 mod formats;
 mod gates;
+mod reading;
 mod real;
 mod refusals;
 mod sides;
 mod streams;
+mod work;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -48,10 +48,26 @@ fn different_amounts_of_work() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &STEADY);
     folder.trace("b.db", 2, &STEADY.map(|(name, calls, duration)| (name, calls * 2, duration)));
-    let document = folder.json(0, "--max-kernel 5% a.db b.db");
+    refused(&folder, 3, "a.db b.db", "2.00 times as often");
+    let document = folder.json(0, "--max-kernel 5% --allow-incomparable a.db b.db");
     assert!(document["notes"].to_string().contains("2.00 times as often"), "{}", document["notes"]);
-    let document = folder.json(3, "--gate a.db b.db");
+    let document = folder.json(3, "--gate --allow-incomparable a.db b.db");
     assert_eq!(document["gates"][1]["outcome"], "not-measured", "a sum says nothing: {document:#}");
+}
+
+#[test]
+fn work_that_a_trace_does_not_state() {
+    let folder = Folder::new();
+    folder.trace("a.db", 1, &STEADY);
+    folder.trace("b.db", 2, &STEADY);
+    for (by, what) in [("operator", "operators"), ("module", "modules"), ("step", "steps")] {
+        refused(&folder, 3, &format!("--by {by} a.db b.db"), &format!("the baseline has no {what}"));
+    }
+    let document = folder.json(0, "--by category a.db b.db");
+    assert_eq!(document["work"]["is_per_step"], false);
+    crate::sides::report(&folder, "a.db", "a.json");
+    refused(&folder, 3, "--by operator a.json b.db", "a saved report cannot be divided by operator");
+    refused(&folder, 2, "calibrate --by operator a.db b.db a.db", "kernels are calibrated");
 }
 
 #[test]

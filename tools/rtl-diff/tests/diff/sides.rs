@@ -33,7 +33,7 @@ fn several_files_that_do_not_say_what_they_are_need_a_word() {
     assert!(run.messages.contains("a1.db does not say which run it is from"), "{}", run.messages);
     let runs = folder.json(0, "--as runs --baseline a1.db a2.db --candidate b1.db");
     assert_eq!(runs["baseline"]["runs"], serde_json::json!([["a1.db"], ["a2.db"]]));
-    let ranks = folder.json(0, "--as ranks --baseline a1.db a2.db --candidate b1.db");
+    let ranks = folder.json(0, "--as ranks --allow-incomparable --baseline a1.db a2.db --candidate b1.db");
     assert_eq!(ranks["baseline"]["runs"], serde_json::json!([["a1.db", "a2.db"]]));
 }
 
@@ -101,9 +101,9 @@ fn a_report_of_all_ranks_by_rtl_merge_is_one_run_of_them() {
     let arguments = <rtl_merge::args::Arguments as clap::Parser>::parse_from(line);
     let mut out = cli::Output::new("rtl-merge", Box::new(std::io::sink()), Box::new(std::io::sink()));
     rtl_merge::run(arguments, &mut out).unwrap();
-    let document = folder.json(0, "all.json b.db");
+    let document = folder.json(0, "--allow-incomparable all.json b.db");
     assert_eq!(document["baseline"]["runs"], serde_json::json!([["all.json"]]));
-    let traces = folder.json(0, "--baseline a0.db a1.db --candidate b.db");
+    let traces = folder.json(0, "--allow-incomparable --baseline a0.db a1.db --candidate b.db");
     for field in ["wall_delta_ns", "terms", "gpus"] {
         assert_eq!(document["decomposition"][field], traces["decomposition"][field], "{field}");
     }

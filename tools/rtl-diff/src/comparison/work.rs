@@ -1,0 +1,78 @@
+//! The result of a comparison of operators, modules, categories or steps. Field names of serialised types are those of
+//! `rtl-diff/1`.
+
+use rtl_analysis::work::WorkKey;
+use serde::Serialize;
+
+use super::sides::Sides;
+
+/// The comparison of operators, modules, categories or steps.
+#[derive(Debug)]
+pub(crate) struct WorkComparison {
+    pub(crate) key: WorkKey,
+    pub(crate) whole: Option<Whole>,
+    /// Of the typical runs.
+    pub(crate) terms: Option<WorkTerms>,
+    /// Whether times are those of one step; else of a whole run.
+    pub(crate) is_per_step: bool,
+}
+
+impl WorkComparison {
+    /// The name of one that is compared, and of several.
+    pub(crate) fn nouns(&self) -> [&'static str; 2] {
+        nouns(self.key)
+    }
+}
+
+/// The name of one, and of several.
+pub(super) fn nouns(key: WorkKey) -> [&'static str; 2] {
+    match key {
+        WorkKey::Operator => ["operator", "operators"],
+        WorkKey::Module => ["module", "modules"],
+        WorkKey::Category => ["category", "categories"],
+        WorkKey::Step => ["step", "steps"],
+    }
+}
+
+/// The terms of the wall of a step, or of the whole run where a side has no steps: on each side the items less the overlap plus the idle
+/// time are the wall, to the nanosecond.
+#[derive(Debug, Serialize)]
+pub(crate) struct WorkTerms {
+    /// By name.
+    pub(crate) items: Vec<Item>,
+    /// Time in which several ops ran at once, counted once less than they ran.
+    pub(crate) overlap_ns: Sides<i64>,
+    pub(crate) idle_ns: Sides<i64>,
+    pub(crate) wall_ns: Sides<i64>,
+}
+
+/// One operator, module, category or step.
+#[derive(Debug, Serialize)]
+pub(crate) struct Item {
+    pub(crate) name: String,
+    /// Its time; `None` on a side that lacks it.
+    pub(crate) baseline_ns: Option<i64>,
+    pub(crate) candidate_ns: Option<i64>,
+}
+
+impl Item {
+    /// Whether both sides have it.
+    pub(crate) fn is_matched(&self) -> bool {
+        self.baseline_ns.is_some() && self.candidate_ns.is_some()
+    }
+
+    /// The candidate's time less the baseline's.
+    pub(crate) fn change_ns(&self) -> i64 {
+        self.candidate_ns.unwrap_or(0).saturating_sub(self.baseline_ns.unwrap_or(0))
+    }
+}
+
+/// The GPU time of a step.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Whole {
+    /// The candidate over the baseline.
+    pub(crate) ratio: f64,
+    /// The bounds of `ratio`, if anything is known of its uncertainty.
+    pub(crate) ci_low: Option<f64>,
+    pub(crate) ci_high: Option<f64>,
+}
