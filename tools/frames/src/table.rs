@@ -62,6 +62,8 @@ tables! {
     PYTHON_FRAMES: "python_frames", false, |tables| tables.python_frames.len(), host::python_frames;
     /// Allocations and releases of the allocators of frameworks.
     MEMORY_EVENTS: "memory_events", false, |tables| tables.memory_events.len(), host::memory_events;
+    /// Spans that a profiler states beside the events that it recorded.
+    SPANS: "spans", false, |tables| tables.spans.len(), host::spans;
     /// Hardware counters of dispatches.
     COUNTERS: "counters", false, |tables| tables.counters.len(), ops::counters;
     /// Sampled quantities.

@@ -11,6 +11,8 @@ use rtl_analysis::Stats;
 use rtl_analysis::api::{ApiGroup, UnfinishedCall};
 use rtl_analysis::copies::CopyGroup;
 use rtl_analysis::facts::Fact;
+use rtl_analysis::findings::{Finding, Headline};
+use rtl_analysis::idle::GpuIdle;
 use rtl_analysis::launches::{Latency, Queues};
 use rtl_analysis::memory::DeviceMemory;
 use rtl_analysis::operators::OperatorReport;
@@ -111,6 +113,12 @@ pub struct Sections {
     /// Why not, and remarks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_reasons: Option<Vec<Reason>>,
+    /// The time of the GPUs in few figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headline: Option<Headline>,
+    /// Where GPU time is lost and why, most cost first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Vec<Finding>>,
     /// Kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernels: Option<Vec<Row>>,
@@ -135,6 +143,9 @@ pub struct Sections {
     /// The longest gaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_gaps: Option<Vec<Gap>>,
+    /// Why GPUs were idle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle: Option<Vec<GpuIdle>>,
     /// Copies by direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies: Option<Vec<CopyGroup>>,

@@ -67,6 +67,9 @@ pub struct GpuRow {
     /// Busy and idle time.
     #[serde(flatten)]
     pub gpu: Gpu,
+    /// The part of the time with an op running, 0 to 1, in each of 24 equal parts of the time of all GPUs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub busy_over_time: Vec<f64>,
     /// Sum of the durations of all ops in ns; overlapping ops count in full.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops_ns: Option<i64>,
@@ -118,7 +121,7 @@ impl GpuRow {
     /// A GPU with its activities, whose times add up to `ops_ns`.
     pub fn with_work(gpu: Gpu, work: Vec<Work>) -> Self {
         let ops_ns = work.iter().fold(0, |sum: i64, part| sum.saturating_add(part.total_ns));
-        Self { gpu, ops_ns: Some(ops_ns), work: Some(work) }
+        Self { gpu, busy_over_time: Vec::new(), ops_ns: Some(ops_ns), work: Some(work) }
     }
 }
 

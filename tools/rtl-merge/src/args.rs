@@ -149,5 +149,5 @@ Examples:
       one trace, then: rtl-summary --by rank job.db
   rtl-merge --check --rank node7.db=7 --format json node*.db
       ranks, machines and GPUs, and whether all traces can be read
-  rtl-merge --summary-only -o before.json rank*.db
-      a report of all ranks, then: rtl-diff before.json after.json";
+  rtl-merge --summary-only -o run1.json run1/rank*.db
+      a report of all ranks of a run; of five runs a side: rtl-diff --as runs a*.json -- b*.json";

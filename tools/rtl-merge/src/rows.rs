@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 
 /// The tables, in the order of [`Rows::counts`].
-pub(crate) const TABLES: [&str; 18] = [
+pub(crate) const TABLES: [&str; 19] = [
     "kernels",
     "copies",
     "barriers",
@@ -22,6 +22,7 @@ pub(crate) const TABLES: [&str; 18] = [
     "memory events",
     "Python frames",
     "collectives",
+    "profiler spans",
 ];
 
 /// The number of rows of each table.
@@ -54,6 +55,7 @@ impl Rows {
             chunk.memory_events.len(),
             chunk.python_frames.len(),
             chunk.dispatches.collective.iter().flatten().count(),
+            chunk.spans.len(),
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;

@@ -41,11 +41,19 @@ pub struct Options {
     #[arg(long, value_parser = parser(SORT), default_value = "total", value_name = "KEY")]
     pub sort: Sort,
 
-    /// The number of rows to print of each table, or `all` [default: 20; machine formats: all]
+    /// The number of rows to print of each table, or `all` [default: 10; with --all or --section: 20; machine formats: all]
     #[arg(short = 'n', long, value_name = "N")]
     pub top: Option<Top>,
 
-    /// Only these sections; repeat the flag or separate names with commas [default: all that have rows]
+    /// All sections, with 20 rows of each table
+    #[arg(long, conflicts_with_all = ["section", "info", "health", "style"])]
+    pub all: bool,
+
+    /// A report on each of several traces too, before that on all of them
+    #[arg(long)]
+    pub each: bool,
+
+    /// Only these sections; repeat the flag or separate names with commas
     #[arg(
         long,
         value_parser = parser(SECTIONS.map(|section| (section.name, section.help, section))),
@@ -90,6 +98,6 @@ pub struct Options {
 const EXAMPLES: &str = "\
 Examples:
   rtl-summary trace.db
-      the whole report
+      where GPU time is lost, and what holds it; --all has every section
   rtl-summary --by gpu --range step_12 --format json rank*.db | jq '.groups'
       the GPUs of all ranks during one step, for a script";

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use cli::Failure;
 use rtl_analysis::facts::facts;
+use rtl_analysis::findings;
+use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
@@ -17,8 +19,8 @@ use crate::file_info;
 use crate::kernel_names::KernelNames;
 use crate::report::{Recording, Report};
 use crate::request::Request;
-use crate::section::Context;
-use crate::sections::{self, KERNELS, TRUST};
+use crate::section::{Context, Section};
+use crate::sections::{self, FINDINGS, KERNELS, TRUST};
 use crate::style;
 
 /// Reads a trace; returns its report and the rows of the region of interest.
@@ -35,8 +37,8 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
     let has_keys = is_filtered && request.includes(&KERNELS);
     let keys = has_keys.then(|| KernelKeys::of(&tables));
     // A filter would leave launches without their kernels.
-    let before = is_filtered && prints_trust(request);
-    let health = before.then(|| trust::health(&Analysis::new(&tables, &request.categories), None));
+    let judge = is_filtered && judges(request);
+    let before = judge.then(|| trust::health(&Analysis::new(&tables, &request.categories), None));
     let region = region::apply(&mut tables, &request.filter).map_err(|error| filter::failure(path, error))?;
     let mut report = Report {
         input: Input { path: name, region, ..Input::default() },
@@ -54,30 +56,40 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
         report.input.metadata =
             tags.map(|(tag, value)| Tag { tag: tag.clone(), value: value.clone() }).collect();
     }
-    compute_sections(&mut report, &tables, keys, request);
-    if let Some(health) = health {
-        report.set_health(health);
-    }
+    let health = |analysis: &Analysis<'_>, ranks: Option<&Ranks>| {
+        before.unwrap_or_else(|| trust::health(analysis, ranks))
+    };
+    compute_sections(&mut report, &tables, keys, request, &request.parts, health);
     Ok((report, tables))
 }
 
 /// The report on the rows of several traces, each with its own report.
 pub(crate) fn combined(tables: &Tables, reports: &[Report], request: &Request<'_>) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
-    compute_sections(&mut report, tables, None, request);
-    if prints_trust(request) {
-        let parts: Vec<Health> = reports.iter().filter_map(sections::health).collect();
-        report.set_health(trust::combined(&parts, report.sections.ranks.as_ref()));
+    if let [only] = reports {
+        // The others could not be read.
+        report.input.path.clone_from(&only.input.path);
     }
+    let parts: Vec<Health> = reports.iter().filter_map(sections::health).collect();
+    let health = |_: &Analysis<'_>, ranks: Option<&Ranks>| trust::combined(&parts, ranks);
+    compute_sections(&mut report, tables, None, request, &request.sections, health);
     report
 }
 
-fn prints_trust(request: &Request<'_>) -> bool {
-    request.options.style.is_none() && request.includes(&TRUST)
+/// Whether the verdict on the trace is needed.
+fn judges(request: &Request<'_>) -> bool {
+    request.options.style.is_none() && (request.includes(&TRUST) || request.includes(&FINDINGS))
 }
 
-/// Computes the sections; `keys` are those of a filtered trace.
-fn compute_sections(report: &mut Report, tables: &Tables, keys: Option<KernelKeys>, request: &Request<'_>) {
+/// Computes the sections; `keys` are those of a filtered trace, and `health` judges the trace.
+fn compute_sections(
+    report: &mut Report,
+    tables: &Tables,
+    keys: Option<KernelKeys>,
+    request: &Request<'_>,
+    sections: &[&'static Section],
+    health: impl FnOnce(&Analysis<'_>, Option<&Ranks>) -> Health,
+) {
     let options = request.options;
     if let Some(style) = options.style {
         report.styled = Some(match style {
@@ -87,10 +99,11 @@ fn compute_sections(report: &mut Report, tables: &Tables, keys: Option<KernelKey
         return;
     }
     let analysis = Analysis::new(tables, &request.categories);
-    if request.sections.iter().any(|section| section.by_kernel) {
-        analysis.kernels_beside(|| request.sections.iter().for_each(|section| (section.prepare)(&analysis)));
+    if sections.iter().any(|section| section.by_kernel) {
+        analysis.kernels_beside(|| sections.iter().for_each(|section| (section.prepare)(&analysis)));
     }
-    let kernels = if request.includes(&KERNELS) { analysis.kernels() } else { &[] };
+    let includes = |wanted: &Section| sections.iter().any(|section| section.name == wanted.name);
+    let kernels = if includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
@@ -99,8 +112,16 @@ fn compute_sections(report: &mut Report, tables: &Tables, keys: Option<KernelKey
     });
     let context =
         Context { analysis, by: options.by, sort: options.sort, top: request.top, comparison, keys, names };
-    request.sections.iter().for_each(|section| (section.compute)(&context, report));
-    if prints_trust(request) && !report.is_combined && !report.input.region.filtered {
-        report.set_health(trust::health(&context.analysis, report.sections.ranks.as_ref()));
+    sections.iter().for_each(|section| (section.compute)(&context, report));
+    if judges(request) {
+        let analysis = &context.analysis;
+        let compared = includes(&FINDINGS).then(|| findings::compared(analysis)).flatten();
+        let health = health(analysis, report.sections.ranks.as_ref().or(compared));
+        if includes(&FINDINGS) {
+            sections::set_findings(report, findings::findings(analysis, &health));
+        }
+        if includes(&TRUST) {
+            report.set_health(health);
+        }
     }
 }

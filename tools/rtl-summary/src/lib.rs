@@ -95,8 +95,10 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
 
     let exit = if failed { Exit::Input } else { Exit::Success };
     let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
-    let combined =
-        all.filter(|_| reports.len() > 1).map(|tables| compute::combined(&tables, &reports, &request));
+    // Of several traces only one may have been read.
+    let combined = all
+        .filter(|_| reports.len() > 1 || !options.each)
+        .map(|tables| compute::combined(&tables, &reports, &request));
     let health = combined.as_ref().or(reports.first()).and_then(|report| report.sections.trust);
     render::render(&request, reports, combined, out)?;
     match failures.as_slice() {

@@ -76,7 +76,7 @@ pub struct AllGroups {
 impl Report {
     /// The title of one of `inputs` reports.
     pub fn title(&self, inputs: usize) -> String {
-        match self.is_combined {
+        match self.is_combined && inputs > 1 {
             true => format!("all {inputs} traces together"),
             false => self.input.path.clone(),
         }

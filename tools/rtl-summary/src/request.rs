@@ -11,11 +11,14 @@ use rtl_schema::Select;
 
 use crate::args::Options;
 use crate::choices::{Names, Style, Top};
-use crate::section::Section;
+use crate::section::{Printed, Section};
 use crate::sections::{GPUS, KERNELS, RANKS, SANITY, SECTIONS, TRACE, TRUST};
 
 /// The number of rows of a table in formats for people.
 const ROWS: usize = 20;
+
+/// The number of rows of a table in the short report.
+const FEW_ROWS: usize = 10;
 
 /// The requested traces, sections and formats.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(crate) struct Request<'a> {
     pub(crate) categories: Categories,
     /// The sections to compute, in the order of [`SECTIONS`].
     pub(crate) sections: Vec<&'static Section>,
+    /// The sections of the report on each of several traces.
+    pub(crate) parts: Vec<&'static Section>,
     pub(crate) top: Top,
     /// Whether one trace was named.
     pub(crate) is_single: bool,
@@ -41,13 +46,22 @@ impl<'a> Request<'a> {
             return Err(Failure::usage(message).with_hint("name one trace, or give the name of the kernel"));
         }
         let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
+        let sections = sections(options)?;
+        let is_single = traces == 1;
+        // A trace without a report of its own says only whether it can be believed.
+        let of_all: &[&Section] = &[&TRACE, &TRUST, &SANITY];
+        let is_part = |section: &&Section| {
+            is_single || options.each || of_all.iter().any(|part| part.name == section.name)
+        };
+        let rows = if is_short(options) { FEW_ROWS } else { ROWS };
         Ok(Self {
             options,
             filter,
             categories: options.categories.as_deref().map(categories).transpose()?.unwrap_or_default(),
-            sections: sections(options)?,
-            top: options.top.unwrap_or(if is_for_people { Top::Rows(ROWS) } else { Top::All }),
-            is_single: traces == 1,
+            parts: sections.iter().copied().filter(is_part).collect(),
+            sections,
+            top: options.top.unwrap_or(if is_for_people { Top::Rows(rows) } else { Top::All }),
+            is_single,
         })
     }
 
@@ -101,8 +115,12 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
         _ if options.health => vec![&TRUST, &RANKS],
         ([], true) => vec![&KERNELS],
         ([], false) => {
-            let by_rank = options.by == GroupBy::Rank;
-            SECTIONS.into_iter().filter(|section| section.by_default || by_rank).collect()
+            let is_printed = |section: &&Section| match section.printed {
+                Printed::Always => true,
+                Printed::WithAll => !is_short(options),
+                Printed::ByRank => options.by == GroupBy::Rank,
+            };
+            SECTIONS.into_iter().filter(is_printed).collect()
         }
         ([_, _, ..], true) => {
             return Err(Failure::usage("csv holds one table, but several sections are requested")
@@ -118,6 +136,12 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
         chosen.push(&SANITY);
     }
     Ok(chosen)
+}
+
+/// Whether people read the report, and asked for nothing more than the answer.
+pub(crate) fn is_short(options: &Options) -> bool {
+    let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
+    is_for_people && !options.all && options.section.is_empty()
 }
 
 fn categories(path: &Path) -> Result<Categories, Failure> {

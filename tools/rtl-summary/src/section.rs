@@ -13,6 +13,17 @@ use crate::report::Report;
 /// The width of a kernel name within a sentence.
 const NAME: usize = 60;
 
+/// When a report without `--section` prints a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Printed {
+    /// In every report.
+    Always,
+    /// With `--all`.
+    WithAll,
+    /// With `--by rank`.
+    ByRank,
+}
+
 /// A section: its flag value, the columns that it needs, how it is computed and how it is printed.
 #[derive(Debug)]
 pub struct Section {
@@ -20,8 +31,8 @@ pub struct Section {
     pub name: &'static str,
     /// The help of that value.
     pub help: &'static str,
-    /// Whether a report without `--section` has it; else only with `--by rank`.
-    pub by_default: bool,
+    /// When text and Markdown have it without `--section`. JSON has all but those about ranks.
+    pub printed: Printed,
     /// Whether it has a table, the only part that CSV prints.
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
@@ -41,7 +52,7 @@ impl Section {
     pub(crate) const DEFAULT: Self = Self {
         name: "",
         help: "",
-        by_default: true,
+        printed: Printed::WithAll,
         has_table: true,
         select: |_| {},
         by_kernel: false,
@@ -83,6 +94,8 @@ pub struct RenderOptions<'a> {
     pub is_chosen: bool,
     /// Whether only the table of the section is printed.
     pub is_csv: bool,
+    /// Whether the report is the short one, without `--all` or `--section`.
+    pub is_short: bool,
 }
 
 impl RenderOptions<'_> {
@@ -108,10 +121,27 @@ pub enum Block {
         /// The rows; nothing is printed without any.
         table: Table,
     },
+    /// Sentences under the title of the report.
+    Paragraphs(Vec<Paragraph>),
     /// Sentences under a table.
     Remarks(Vec<String>),
     /// Sentences under the heading "Sanity".
     Findings(Vec<String>),
+}
+
+/// A sentence with others about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Paragraph {
+    /// The sentence.
+    pub text: String,
+    /// Printed below it.
+    pub details: Vec<String>,
+}
+
+impl From<String> for Paragraph {
+    fn from(text: String) -> Self {
+        Self { text, details: Vec::new() }
+    }
 }
 
 impl Block {

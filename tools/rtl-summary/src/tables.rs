@@ -112,6 +112,11 @@ pub(crate) fn count(number: u64) -> Cell {
     Cell::number(units::count(number), number)
 }
 
+/// The number of a GPU of that label.
+pub(crate) fn gpu_number(label: &str, gpu: i64) -> Cell {
+    Cell::number(label.trim_start_matches("GPU "), gpu)
+}
+
 pub(crate) fn duration(nanoseconds: i64) -> Cell {
     Cell::number(units::duration(nanoseconds), nanoseconds)
 }

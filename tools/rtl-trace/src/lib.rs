@@ -110,7 +110,7 @@ fn finish(
             ));
         }
     })?;
-    let files = recordings::list(folder.path())?;
+    let files = recordings::with_content(recordings::list(folder.path())?);
     let notes = notes::read(folder.path())?;
     if files.is_empty() {
         // The tracer itself names them where a process has loaded it.
@@ -205,7 +205,7 @@ fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Re
     };
     let files = [
         (Some(&target.trace), trace.as_str()),
-        (Some(&target.summary), ""),
+        (Some(&target.summary), ", the whole summary"),
         (perfetto, ", for ui.perfetto.dev"),
     ];
     for (path, note) in files {

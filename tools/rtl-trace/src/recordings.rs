@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rtl_schema::Trace;
+
 use crate::command::Signals;
 
 /// The time between two checks for processes that still record.
@@ -24,6 +26,17 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     files.sort();
     Ok(files)
+}
+
+/// Those of the recordings that hold something or may still get it: a process that is killed as it creates its file leaves one
+/// without tables.
+#[must_use]
+pub fn with_content(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.retain(|file| {
+        let is_blank = Trace::open(file).is_err_and(|error| error.is_without_content());
+        !is_blank || is_recording(file)
+    });
+    files
 }
 
 /// Waits for processes that outlive the command and still record, until another signal asks for the end. Calls
@@ -72,6 +85,20 @@ mod tests {
             drop(file);
             assert!(!is_recording(&path), "{}", path.display());
         }
+    }
+
+    #[test]
+    fn a_file_that_its_process_did_not_begin_to_write_is_no_recording() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: String| folder.path().canonicalize().unwrap().join(name);
+        let [damaged, empty] = ["cut_1.db", "empty_2.db"].map(|name| at(name.to_owned()));
+        fs::write(&damaged, "SQLite").unwrap();
+        fs::write(&empty, "").unwrap();
+        let open = at(format!("open_{}.db", std::process::id()));
+        let _open = fs::File::create(&open).unwrap();
+        let listed = list(folder.path()).unwrap();
+        assert_eq!(listed, [damaged.clone(), empty, open.clone()]);
+        assert_eq!(with_content(listed), [damaged, open]);
     }
 
     #[test]

@@ -72,7 +72,9 @@ pub fn remove_empty(parent: &Path) {
     for folder in entries.map(|entry| entry.path()).filter(|path| left_output(path).is_some()) {
         let Ok(folder) = folder.canonicalize() else { continue };
         let Ok(_held) = hold(&folder) else { continue };
-        if recordings::list(&folder).is_ok_and(|files| files.is_empty()) && !is_named_by_a_process(&folder) {
+        let is_empty =
+            recordings::list(&folder).is_ok_and(|files| recordings::with_content(files).is_empty());
+        if is_empty && !is_named_by_a_process(&folder) {
             for note in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
                 let _ = std::fs::remove_file(note.path());
             }
@@ -107,7 +109,10 @@ pub fn left_in(parent: &Path, name: Option<&Path>) -> Vec<PathBuf> {
 
 fn has_only_ended(folder: &Path) -> bool {
     let folder = folder.canonicalize().and_then(|folder| recordings::list(&folder));
-    folder.is_ok_and(|files| !files.is_empty() && !files.iter().any(|file| recordings::is_recording(file)))
+    folder.is_ok_and(|files| {
+        !files.iter().any(|file| recordings::is_recording(file))
+            && !recordings::with_content(files).is_empty()
+    })
 }
 
 /// Finds the recordings: in the folder that is `named`, in the only such folder within it, or beside the default output.
@@ -125,7 +130,7 @@ pub fn find(named: Option<&Path>, output: Option<&Path>, perfetto: bool) -> Resu
             .with_hint("it makes the trace when its command has ended"),
         _ => Failure::new(status::OWN, error).context(format!("cannot read {}", folder.display())),
     })?;
-    let files = recordings::list(&folder).with_exit(status::OWN)?;
+    let files = recordings::with_content(recordings::list(&folder).with_exit(status::OWN)?);
     if files.is_empty() {
         return Err(fail(format!("no recordings in {}", folder.display())).with_hint("remove the folder"));
     }
@@ -221,6 +226,20 @@ mod tests {
         process.wait().unwrap();
         remove_empty(parent.path());
         assert!(!awaited.exists() && recorded.exists());
+    }
+
+    #[test]
+    fn a_file_without_tables_is_left_out_of_the_trace_and_goes_with_its_folder() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = left(parent.path(), ".job.db.rtl-trace-abc").canonicalize().unwrap();
+        let recording = folder.join("host_1.db");
+        std::fs::write(folder.join("host_2.db"), "").unwrap();
+        assert_eq!(find(Some(&folder), None, true).unwrap().files, std::slice::from_ref(&recording));
+        std::fs::remove_file(recording).unwrap();
+        assert!(refusal(&folder).contains("no recordings in"));
+        assert!(left_in(parent.path(), None).is_empty());
+        remove_empty(parent.path());
+        assert!(!folder.exists());
     }
 
     #[test]

@@ -76,19 +76,23 @@ fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool
     Ok(rtl_merge::merge(&options, out)?.failures.is_empty())
 }
 
-/// Writes the summary of the trace, and returns it.
+/// How many parts of the summary, between empty lines, are printed: the findings and the kernels.
+const PRINTED: usize = 2;
+
+/// Writes the whole summary of the trace, and returns its beginning.
 ///
 /// # Errors
 /// Where the trace cannot be read or the file cannot be written.
 pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
     let display = Display { console: quiet(), ..Display::default() };
-    let options = rtl_summary::Options { display, ..rtl_summary::Options::default() };
+    let options = rtl_summary::Options { display, all: true, ..rtl_summary::Options::default() };
     let traces = [target.trace.clone()];
     let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
     exit?;
     let rules = Options { if_exists: IfExists::Replace, inputs: &[target.trace.as_path()] };
     AtomicFile::write(&target.summary, &rules, |file| file.write_all(text.as_bytes()))?;
-    Ok(text)
+    let parts: Vec<&str> = text.split("\n\n").take(PRINTED).collect();
+    Ok(format!("{}\n", parts.join("\n\n").trim_end()))
 }
 
 fn quiet() -> Console {

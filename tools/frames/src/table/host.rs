@@ -119,6 +119,8 @@ pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> PolarsResult<Dat
         .times(|row| row.start, |row| row.duration)
         .text("shapes", |row| row.shapes)?
         .text("types", |row| row.types)?
+        .text("strides", |row| row.strides)?
+        .text("values", |row| row.values)?
         .add("sequence", |row| row.sequence)
         .add("forward_thread", |row| (row.forward_thread != 0).then_some(row.forward_thread))
         .finish()
@@ -151,6 +153,19 @@ pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> PolarsResult
         .add("allocated_bytes", |row| row.allocated)
         .add("reserved_bytes", |row| row.reserved)
         .add("address", |row| row.address)
+        .finish()
+}
+
+/// Spans that a profiler states beside the events that it recorded.
+pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+    Frame::of(tables, &tables.spans[rows])
+        .add("id", |row| row.id)
+        .word("kind", |row| Some(row.kind.label()))
+        .text("name", |row| row.name)?
+        .add("gpu", |row| gpu(tables, row.agent))
+        .add("stream", |row| row.stream)
+        .process(|row| row.process)
+        .times(|row| row.start, |row| row.duration)
         .finish()
 }
 

@@ -18,7 +18,7 @@ fn report(folder: &Folder, line: &str) -> Value {
 fn whole(folder: &Folder, files: &str) -> Value {
     use clap::Parser;
     let paths = files.split_whitespace().map(|file| folder.path(file).to_str().unwrap().to_owned());
-    let line = ["rtl-summary", "--format", "json"].map(str::to_owned).into_iter().chain(paths);
+    let line = ["rtl-summary", "--each", "--format", "json"].map(str::to_owned).into_iter().chain(paths);
     let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
     let answer = folder.path("answer.json");
     let to = Box::new(std::fs::File::create(&answer).unwrap());

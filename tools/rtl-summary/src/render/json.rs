@@ -5,15 +5,16 @@ use std::io::Write;
 use cli::{Failure, Output};
 use rtl_report::{Document, SCHEMA, Sections};
 
-use crate::choices::Top;
 use crate::report::Report;
+use crate::request::Request;
 
 pub(super) fn render(
     mut reports: Vec<Report>,
     combined: Option<Report>,
-    top: Top,
+    request: &Request<'_>,
     out: &mut Output,
 ) -> Result<(), Failure> {
+    let top = request.top;
     let cut = |mut sections: Sections| {
         for rows in sections.kernels.iter_mut().chain(&mut sections.groups) {
             rows.truncate(top.of(rows.len()));
@@ -31,7 +32,10 @@ pub(super) fn render(
         ..cut(std::mem::take(&mut report.sections))
     };
     let (sections, parts) = match combined {
-        Some(combined) => (cut(combined.sections), reports.iter_mut().enumerate().map(take).collect()),
+        Some(combined) => {
+            let each = reports.iter_mut().enumerate().filter(|_| request.options.each);
+            (cut(combined.sections), each.map(take).collect())
+        }
         None => {
             let first = reports.iter_mut().enumerate().next().map(&mut take).unwrap_or_default();
             (Sections { input: None, ..first }, Vec::new())

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use cli::{Failure, Layout, Output, markdown_text};
 
-use crate::section::Block;
+use crate::section::{Block, Paragraph};
 
 pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
     match block {
@@ -16,6 +16,14 @@ pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
         Block::Table { heading, table } if !table.is_empty() => {
             writeln!(out, "\n### {}\n", markdown_text(heading))?;
             table.render(Layout::Markdown, out)?;
+        }
+        Block::Paragraphs(paragraphs) => {
+            for Paragraph { text, details } in paragraphs {
+                writeln!(out, "- {}", markdown_text(text))?;
+                for detail in details {
+                    writeln!(out, "  - {}", markdown_text(detail))?;
+                }
+            }
         }
         Block::Remarks(sentences) if !sentences.is_empty() => {
             writeln!(out)?;

@@ -13,7 +13,7 @@ use rtl_analysis::DisplayNames;
 
 use crate::file_info;
 use crate::report::Report;
-use crate::request::Request;
+use crate::request::{Request, is_short};
 use crate::section::{Block, RenderOptions};
 use crate::sections::{self, blocks};
 
@@ -34,7 +34,10 @@ pub(crate) fn render(
         reports.iter_mut().chain(&mut combined).for_each(|report| report.sections.ranks = None);
     }
     if format == Format::Json && options.style.is_none() {
-        return json::render(reports, combined, request.top, out);
+        return json::render(reports, combined, request, out);
+    }
+    if !options.each && combined.is_some() {
+        reports.clear();
     }
     reports.extend(combined);
     if options.health {
@@ -57,7 +60,7 @@ pub(crate) fn render(
             writeln!(out)?;
         }
         let title = report.title(inputs);
-        let prefix = if report.is_combined { "" } else { "Trace: " };
+        let prefix = if report.is_combined && inputs > 1 { "" } else { "Trace: " };
         match format {
             Format::Markdown => writeln!(out, "## {}\n", cli::markdown_code(&title))?,
             _ => writeln!(out, "{}", paint.bold(&escape_control(&format!("{prefix}{title}"))))?,
@@ -66,9 +69,14 @@ pub(crate) fn render(
             true => DisplayNames::default(),
             false => DisplayNames::of(report.printed_kernels(request.top)),
         };
-        let is_chosen = !options.section.is_empty();
-        let view =
-            RenderOptions { by: options.by, top: request.top, names: &names, is_chosen, is_csv: false };
+        let view = RenderOptions {
+            by: options.by,
+            top: request.top,
+            names: &names,
+            is_chosen: !options.section.is_empty(),
+            is_csv: false,
+            is_short: is_short(options),
+        };
         for block in blocks(report, view, options.info) {
             let block = block.with_short_names(&names);
             match format {
@@ -96,6 +104,7 @@ fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Resu
         names: &names,
         is_chosen: true,
         is_csv: true,
+        is_short: false,
     };
     if let Some(Block::Table { table, .. }) = (section.blocks)(report, view).first() {
         table.render(Layout::Csv, out)?;

@@ -6,7 +6,7 @@ use cli::color::Paint;
 use cli::{Failure, Layout, Output, escape_control};
 
 use crate::request::Request;
-use crate::section::Block;
+use crate::section::{Block, Paragraph};
 use crate::sections::KERNELS;
 
 pub(super) fn write(
@@ -29,6 +29,14 @@ pub(super) fn write(
             table.render(layout, out)?;
         }
         Block::Table { .. } => {}
+        Block::Paragraphs(paragraphs) => {
+            for Paragraph { text, details } in paragraphs {
+                writeln!(out, "{}", wrapped(&escape_control(text), layout, 3))?;
+                for detail in details {
+                    writeln!(out, "   {}", paint.dim(&wrapped(&escape_control(detail), layout, 9)))?;
+                }
+            }
+        }
         Block::Remarks(sentences) => {
             for sentence in sentences {
                 writeln!(out, "{}", wrapped(&escape_control(sentence), layout, 2))?;

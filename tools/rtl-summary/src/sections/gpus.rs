@@ -1,52 +1,96 @@
 //! Busy and idle time of each GPU.
 
-use cli::{Cell, Column, Table};
+use cli::{Cell, Column, Table, units};
+use rtl_analysis::busy_over_time::PARTS;
 use rtl_analysis::sweep::Gpu;
 use rtl_report::GpuRow;
 
-use crate::section::{Block, Section};
+use crate::section::{Block, Printed, RenderOptions, Section};
 use crate::tables::{Scale, count, share};
 
 pub(crate) static GPUS: Section = Section {
     name: "gpus",
     help: "Busy and idle time of each GPU",
+    printed: Printed::Always,
     prepare: |analysis| _ = analysis.sweep(),
     compute: |context, report| {
         let comparison = context.comparison.as_ref();
-        let row = |gpu: Gpu| match comparison.and_then(|all| all.work(gpu.gpu)) {
-            Some(work) => GpuRow::with_work(gpu, work),
-            None => GpuRow { gpu, ops_ns: None, work: None },
+        let row = |(gpu, busy): (Gpu, [f64; PARTS])| GpuRow {
+            busy_over_time: busy.to_vec(),
+            ..match comparison.and_then(|all| all.work(gpu.gpu)) {
+                Some(work) => GpuRow::with_work(gpu, work),
+                None => GpuRow { gpu, busy_over_time: Vec::new(), ops_ns: None, work: None },
+            }
         };
-        report.sections.gpus = Some(context.analysis.sweep().gpus.iter().cloned().map(row).collect());
+        let gpus = context.analysis.sweep().gpus.iter().cloned();
+        report.sections.gpus = Some(gpus.zip(context.analysis.busy_over_time()).map(row).collect());
     },
-    blocks: |report, _| report.sections.gpus.iter().map(|rows| Block::table("GPUs", gpus(rows))).collect(),
+    blocks: |report, view| {
+        let Some(rows) = &report.sections.gpus else { return Vec::new() };
+        let all: Vec<&GpuRow> = rows.iter().collect();
+        if !view.is_short || all.len() <= FEW {
+            return vec![Block::table("GPUs", gpus(&all, view))];
+        }
+        let mut few = all;
+        few.sort_by(|one, other| one.gpu.busy_share.total_cmp(&other.gpu.busy_share));
+        few.truncate(FEW);
+        let heading = format!("GPUs ({FEW} of {}, the least busy)", units::count(rows.len() as u64));
+        vec![Block::table(heading, gpus(&few, view))]
+    },
     ..Section::DEFAULT
 };
 
-fn gpus(rows: &[GpuRow]) -> Table {
+/// How many GPUs the short report has.
+const FEW: usize = 8;
+
+/// Shares of eighths, from nothing to all.
+const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Busy time over time as a row of bars.
+fn bars(busy: &[f64]) -> String {
+    let eighths = BARS.len() - 1;
+    let bar = |share: &f64| BARS[((share * eighths as f64).ceil() as usize).min(eighths)];
+    busy.iter().map(bar).collect()
+}
+
+/// The short report leaves out what is a part of busy time.
+fn gpus(rows: &[&GpuRow], view: RenderOptions<'_>) -> Table {
+    let is_whole = !view.is_short;
+    let has_collectives = is_whole || rows.iter().any(|row| row.gpu.exposed_collective_ns > 0);
     let scale = Scale::of_totals(rows.iter().map(|row| row.gpu.wall_ns));
-    Table::of(rows.iter().map(|row| &row.gpu))
-        .column(Column::left("GPU").field("gpu"), |gpu| Cell::number(&gpu.label, gpu.gpu))
-        .column(Column::right("Ops").field("ops").optional(), |gpu| count(gpu.ops))
-        .column(Column::right("Busy %").field("busy_share"), |gpu| share(gpu.busy_share))
-        .column(Column::right(scale.head("Wall")).field("wall_ns"), |gpu| scale.time(gpu.wall_ns))
-        .column(Column::right(scale.head("Busy")).field("busy_ns"), |gpu| scale.time(gpu.busy_ns))
-        .column(Column::right(scale.head("Idle")).field("idle_ns"), |gpu| scale.time(gpu.idle_ns))
-        .column(Column::right(scale.head("Kernels")).field("kernel_ns").optional(), |gpu| {
-            scale.time(gpu.kernel_ns)
+    let bars: Vec<String> = rows.iter().map(|row| bars(&row.busy_over_time)).collect();
+    Table::of(rows.iter().map(|row| &row.gpu).zip(&bars))
+        .column(Column::left("GPU").field("gpu"), |(gpu, _)| Cell::number(&gpu.label, gpu.gpu))
+        .column(Column::right("Ops").field("ops").optional(), |(gpu, _)| count(gpu.ops))
+        .column(Column::right("Busy %").field("busy_share"), |(gpu, _)| share(gpu.busy_share))
+        .column(Column::right(scale.head("Wall")).field("wall_ns"), |(gpu, _)| scale.time(gpu.wall_ns))
+        .column_if(is_whole, Column::right(scale.head("Busy")).field("busy_ns"), |(gpu, _)| {
+            scale.time(gpu.busy_ns)
         })
-        .column(Column::right(scale.head("Collectives")).field("collective_ns").optional_late(), |gpu| {
-            scale.time(gpu.collective_ns)
-        })
-        .column(Column::right(scale.head("Copies")).field("copy_ns").optional(), |gpu| {
+        .column(Column::right(scale.head("Idle")).field("idle_ns"), |(gpu, _)| scale.time(gpu.idle_ns))
+        .column_if(
+            is_whole,
+            Column::right(scale.head("Kernels")).field("kernel_ns").optional(),
+            |(gpu, _)| scale.time(gpu.kernel_ns),
+        )
+        .column_if(
+            is_whole,
+            Column::right(scale.head("Collectives")).field("collective_ns").optional_late(),
+            |(gpu, _)| scale.time(gpu.collective_ns),
+        )
+        .column_if(is_whole, Column::right(scale.head("Copies")).field("copy_ns").optional(), |(gpu, _)| {
             scale.time(gpu.copy_ns)
         })
-        .column(Column::right(scale.head("Overlap")).field("overlap_ns").optional(), |gpu| {
-            scale.time(gpu.overlap_ns)
-        })
-        .column(
-            Column::right(scale.head("Exposed coll.")).field("exposed_collective_ns").optional_late(),
-            |gpu| scale.time(gpu.exposed_collective_ns),
+        .column_if(
+            is_whole,
+            Column::right(scale.head("Overlap")).field("overlap_ns").optional(),
+            |(gpu, _)| scale.time(gpu.overlap_ns),
         )
+        .column_if(
+            has_collectives,
+            Column::right(scale.head("Exposed coll.")).field("exposed_collective_ns").optional_late(),
+            |(gpu, _)| scale.time(gpu.exposed_collective_ns),
+        )
+        .column_if(!view.is_csv, Column::left("Busy over time").optional(), |(_, bars)| Cell::text(*bars))
         .build()
 }

@@ -7,12 +7,13 @@ use rtl_report::Row;
 
 use crate::choices::label;
 use crate::report::AllGroups;
-use crate::section::{Block, Context, RenderOptions, Section};
+use crate::section::{Block, Context, Printed, RenderOptions, Section};
 use crate::tables::{self, Scales};
 
 pub(crate) static KERNELS: Section = Section {
     name: "kernels",
     help: "The main table",
+    printed: Printed::Always,
     by_kernel: true,
     compute: |context, report| {
         let (mut kernels, keys) = rows(context, &mut report.groups, context.analysis.kernels());

@@ -1,23 +1,18 @@
-//! Memory of devices as a framework's allocator sees it.
+//! Memory of devices: of the allocators of frameworks, of the runtime, and scratch.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::memory::{self, DeviceMemory};
+use rtl_analysis::memory::{self, DeviceMemory, MemorySource};
 
 use crate::section::{Block, Section};
 use crate::tables::{count, optional};
 
 pub(crate) static MEMORY: Section = Section {
     name: "memory",
-    help: "Memory of devices as a framework's allocator sees it",
+    help: "Memory of devices: what frameworks and the runtime allocate, and scratch",
     select: |select| select.memory = true,
     compute: |context, report| report.sections.memory = memory::by_device(context.analysis.tables()),
     blocks: |report, _| {
-        report
-            .sections
-            .memory
-            .iter()
-            .map(|rows| Block::table("Memory of the framework", table(rows)))
-            .collect()
+        report.sections.memory.iter().map(|rows| Block::table("Memory", table(rows))).collect()
     },
     ..Section::DEFAULT
 };
@@ -27,6 +22,13 @@ fn table(rows: &[DeviceMemory]) -> Table {
     let several = rows.iter().any(|row| row.pid != rows[0].pid);
     Table::of(rows)
         .column(Column::left("Device").field("device"), |row| Cell::text(&row.device))
+        .column(Column::left("Source").field("source"), |row| {
+            Cell::text(match row.source {
+                MemorySource::Framework => "framework",
+                MemorySource::Runtime => "runtime",
+                MemorySource::Scratch => "scratch",
+            })
+        })
         .column_if(several, Column::right("Process").field("pid"), |row| {
             optional(row.pid, |pid| Cell::number(pid.to_string(), pid))
         })

@@ -9,8 +9,10 @@ mod bandwidth;
 mod categories;
 mod collectives;
 mod copies;
+mod findings;
 mod gaps;
 mod gpus;
+mod idle;
 mod imbalance;
 mod kernels;
 mod launches;
@@ -23,6 +25,7 @@ mod sanity;
 mod trace;
 mod trust;
 
+pub(crate) use self::findings::{FINDINGS, set as set_findings};
 pub(crate) use self::gpus::GPUS;
 pub(crate) use self::kernels::KERNELS;
 pub(crate) use self::ranks::RANKS;
@@ -33,7 +36,8 @@ use crate::report::Report;
 use crate::section::{Block, RenderOptions, Section};
 
 /// All sections in the order in which they are printed.
-pub static SECTIONS: [&Section; 18] = [
+pub static SECTIONS: [&Section; 20] = [
+    &FINDINGS,
     &TRACE,
     &TRUST,
     &KERNELS,
@@ -41,6 +45,7 @@ pub static SECTIONS: [&Section; 18] = [
     &operators::OPERATORS,
     &GPUS,
     &gaps::GAPS,
+    &idle::IDLE,
     &copies::COPIES,
     &memory::MEMORY,
     &api::API,

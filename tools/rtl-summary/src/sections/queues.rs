@@ -1,14 +1,14 @@
-//! Queue depth, and why GPUs were idle.
+//! Queue depth.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::launches::{Depth, Idle, Queues};
+use rtl_analysis::launches::{Depth, Queues};
 
 use crate::section::{Block, Section};
 use crate::tables::{count, counted, share};
 
 pub(crate) static QUEUES: Section = Section {
     name: "queues",
-    help: "Queue depth of GPUs, and why they were idle",
+    help: "Queue depth of GPUs",
     select: |select| (select.links, select.api) = (true, true),
     prepare: |analysis| _ = analysis.launches(),
     compute: |context, report| {
@@ -38,36 +38,15 @@ fn depth(rows: &[Depth]) -> Table {
     table.build()
 }
 
-/// Why each GPU was idle, and what limits that statement.
+/// What limits these figures.
 fn remarks(queues: &Queues) -> Vec<String> {
-    let mut lines: Vec<String> = queues.idle.iter().map(reason).collect();
     let gpus = || queues.depth.iter().filter(|depth| depth.queue.is_none());
     let unknown: u64 = gpus().map(|depth| depth.sources.unknown).sum();
     if unknown > 0 {
-        lines.push(format!(
-            "{} without a known launch: host-bound idle time may be overestimated",
-            counted(unknown, "op", "ops")
-        ));
+        vec![format!("{} without a known launch: counted only while running", counted(unknown, "op", "ops"))]
     } else if gpus().any(|depth| depth.sources.called > 0) {
-        lines.push(
-            "ops count as enqueued when their call returns: host-bound idle time may be overestimated"
-                .to_owned(),
-        );
-    }
-    lines
-}
-
-/// `GPU 0: idle 3.200 s: 81 % host-bound (no work enqueued), 19 % waiting`.
-fn reason(idle: &Idle) -> String {
-    let percent = |part: f64| units::fixed(part * 100.0, 0);
-    match idle.idle_ns {
-        0 => format!("{}: never idle", idle.label),
-        _ => format!(
-            "{}: idle {}: {} % host-bound (no work enqueued), {} % waiting (enqueued, not started)",
-            idle.label,
-            units::duration(idle.idle_ns),
-            percent(idle.host_share),
-            percent(1.0 - idle.host_share),
-        ),
+        vec!["ops count as enqueued when their call returns".to_owned()]
+    } else {
+        Vec::new()
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::ranks::{self, Outlier, Quantity, Rank, Ranks, StepMethod, Steps};
+use rtl_analysis::ranks::{Outlier, Quantity, Rank, Ranks, StepMethod, Steps};
 
 use crate::report::Report;
-use crate::section::{Block, Context, RenderOptions, Section};
+use crate::section::{Block, Context, Printed, RenderOptions, Section};
 use crate::tables::{count, duration, mean_duration, optional, round_duration};
 
 pub(crate) static RANKS: Section = Section {
@@ -27,7 +27,7 @@ pub(crate) static RANKS: Section = Section {
 
 /// The declaration that `ranks`, `collectives`, `bandwidth` and `imbalance` share: they print parts of one JSON field.
 pub(super) const SECTION_ABOUT_RANKS: Section = Section {
-    by_default: false,
+    printed: Printed::ByRank,
     select: |select| {
         (select.shapes, select.links, select.ranges, select.api) = (true, true, true, true);
     },
@@ -39,7 +39,7 @@ fn compute(context: &Context<'_>, report: &mut Report) {
     if report.sections.ranks.is_some() {
         return;
     }
-    let mut ranks = ranks::ranks(&context.analysis);
+    let mut ranks = context.analysis.ranks().clone();
     let rename = |name: &mut String| context.names.rename(name);
     ranks.collectives.iter_mut().for_each(|group| rename(&mut group.kernel));
     ranks.kernels.iter_mut().for_each(|kernel| rename(&mut kernel.name));

@@ -3,12 +3,13 @@
 use cli::units;
 use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
 
-use crate::section::{Block, RenderOptions, Section};
+use crate::section::{Block, Printed, RenderOptions, Section};
 use crate::tables::counted;
 
 pub(crate) static SANITY: Section = Section {
     name: "sanity",
     help: "Rows that cannot be right, and lost records",
+    printed: Printed::Always,
     has_table: false,
     by_kernel: true,
     prepare: |analysis| _ = analysis.sweep(),

@@ -7,7 +7,7 @@ use rtl_analysis::overview::{GpuInfo, RowCounts, TraceOverview, overview};
 use rtl_analysis::tracing_cost::TracingCost;
 
 use crate::report::Report;
-use crate::section::{Block, Section};
+use crate::section::{Block, Printed, Section};
 use crate::tables::counted;
 
 /// The number of ops from which the report states that figures are exact.
@@ -16,6 +16,7 @@ const MANY_OPS: u64 = 50_000_000;
 pub(crate) static TRACE: Section = Section {
     name: "trace",
     help: "What the trace is and how far to trust it",
+    printed: Printed::Always,
     has_table: false,
     select: |select| (select.ranges, select.api) = (true, true),
     compute: |context, report| report.input.info = Some(overview(context.analysis.tables())),

@@ -3,11 +3,12 @@
 use rtl_analysis::trust::{Health, Reason, Trust};
 
 use crate::report::Report;
-use crate::section::{Block, Section};
+use crate::section::{Block, Printed, Section};
 
 pub(crate) static TRUST: Section = Section {
     name: "trust",
     help: "Whether the figures can be believed, and why not",
+    printed: Printed::Always,
     has_table: false,
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
     prepare: |analysis| _ = analysis.sweep(),

@@ -124,7 +124,7 @@ fn a_trace_whose_kernels_all_differ_costs_a_few_hundred_bytes_a_kernel() {
     let mut shell = Command::new("bash");
     shell.args(["-c", "ulimit -v 175000; exec $RTL \"$FILE\""]);
     shell.env("RTL", env!("CARGO_BIN_EXE_rtl-summary")).env("FILE", folder.path("t.db"));
-    assert!(text(shell.output().unwrap()).contains("Kernels (20 of 200,001)"));
+    assert!(text(shell.output().unwrap()).contains("Kernels (10 of 200,001)"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod bandwidth;
 mod choices;
 mod cut_off;
 mod document;
+mod idle;
 mod inputs;
 mod launches;
 mod manners;

@@ -119,6 +119,25 @@ fn a_trace_whose_profiler_was_killed_says_so() {
 }
 
 #[test]
+fn memory_that_rocprofv3_recorded_has_its_peak_and_its_releases() {
+    let Some(shared) = support::shared() else { return };
+    let path = shared.join("traces/made/rocprofv3-rank0.db");
+    if !path.exists() {
+        return support::skip(support::Need::Shared, "no trace of rocprofv3 beside the checkout");
+    }
+    let folder = Folder::new();
+    let run = Run::of(folder.program("--format json --section memory").arg(path));
+    assert_eq!((run.code, run.messages.as_str()), (0, ""));
+    let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
+    let [memory] = report["memory"].as_array().unwrap().as_slice() else { panic!("{report}") };
+    let figures =
+        ["allocations", "allocated_bytes", "releases", "released_bytes", "peak_bytes", "last_bytes"];
+    let figures = figures.map(|name| memory[name].as_u64().unwrap());
+    assert_eq!((&memory["device"], &memory["source"]), (&"GPU 0".into(), &"runtime".into()));
+    assert_eq!(figures, [1, 67_108_864, 1, 67_108_864, 67_108_864, 0]);
+}
+
+#[test]
 fn the_rank_with_more_to_compute_is_the_slowest_in_every_step() {
     let Some(shared) = support::shared() else { return };
     let file = |rank: u32| shared.join(format!("kineto/h200/gpt-dist_slowgpu-rank{rank}.json.gz"));

@@ -43,38 +43,63 @@ fn what_rtl_recorded_of_real_programs_adds_up() {
 #[test]
 fn the_trace_of_the_readme() {
     let folder = Folder::new();
-    std::fs::copy(support::recorded("llama-bench"), folder.path("llama-bench.db.gz")).unwrap();
-    let line = "llama-bench.db.gz --section trace --section kernels --section gpus --top 8";
+    let trace = support::recorded("llama-bench").with_file_name("gpt-loader.json.gz");
+    std::fs::copy(trace, folder.path("gpt-loader.json.gz")).unwrap();
+    let run = crate::Run::of(folder.program("gpt-loader.json.gz").env("COLUMNS", "100"));
+    assert_eq!((run.code, run.messages.as_str()), (0, ""));
     assert_data_eq!(
-        folder.answer(line),
+        run.answer,
         str![[r#"
-Trace: llama-bench.db.gz
-  Recorder:  rtl 0.1.0, mode standard (layout rtl 1)
-  Processes: pid 8555, on workstation, `llama-bench --n-prompt 64 --n-gen 16 --model random.gguf`
-  GPUs:      GPU 0, 1: Simulated MI250X (gfx90a)
-  Span:      4.879 s
-  GPU ops:   846 dispatches
-  API calls: 0
+Trace: gpt-loader.json.gz
+GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
+1. idle-host: the GPU waits for the host, which is busy with something else: idle for 50.1 ms in
+   241 gaps (50.9 % of the wall time), most at
+   enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
+   help: load and prepare data in other threads or processes and ahead of time; move the rest
+         of the host's work out of the loop
+   look: rtl-summary --section idle,gaps TRACE
+2. launch-bound: launching takes longer than the ops run (18.5 us each on average): idle for 21.5
+   ms between launches, 1033 gaps of 18.8 us (21.8 % of the wall time)
+   help: launch the ops as one graph, fuse small kernels (torch.compile, foreach optimizers),
+         or give each launch more work
+   look: rtl-summary --section idle,launches,queues TRACE
+15 of 44 kernels hold 80 % of the kernel time; nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT
+   alone holds 12.7 %: at twice the speed it would save at most 1.7 % of the wall time
+  Recorder:  torch.profiler (layout kineto-json 1)
+  Processes: pid 461
+  GPUs:      GPU 0: NVIDIA H200
+  Span:      103.620 ms
+  GPU ops:   1420 (1110 dispatches, 310 copies)
+  API calls: 1726
+  Also:      25 ranges
 
-Kernels (8 of 21)
-Kernel                                Key  Calls  Total (us)      %  Cum %  Mean (us)   Min   p50    p95    p99      Max
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-__amd_rocclr_copyBuffer               k1     206     6,224.4  40.79  40.79       30.2   4.8   9.9   41.8   71.3  1,897.7
-mul_mat_vec_f<__ha…28, false, false>  k2     138     2,102.3  13.78  54.57       15.2  12.0  15.2   17.8   18.0     18.0
-Cijk_Alik_Bljk_HSS_BH_MT16x16x128     k3      18     1,324.5   8.68  63.25       73.6  60.2  73.5   86.8   86.8     86.8
-flash_attn_ext_vec…ml_type)1, false>  k4      34     1,066.3   6.99  70.24       31.4  21.0  31.6   38.8   39.7     39.7
-mul_mat_…, __half, 1, 128, …, false>  k5      53       796.9   5.22  75.47       15.0  12.1  15.1   17.6   18.0     18.0
-__amd_rocclr_fillBufferAligned        k6       2       651.6   4.27  79.74      325.8  87.2  87.2  564.4  564.4    564.4
-mul_mat_…, float, 1, 128, t…, false>  k7      36       535.6   3.51  83.25       14.9  12.1  14.6   17.5   18.0     18.0
-rms_norm_f32<256, …ue, false, false>  k8      76       462.4   3.03  86.28        6.1   3.2   6.1    8.8    8.9      8.9
-not shown: Stddev
+Kernels (10 of 44)
+Kernel                                      Key  Calls  Total (us)      %  Mean (us)     p50     Max
+────────────────────────────────────────────────────────────────────────────────────────────────────
+nvjet_sm90_tst_256x12…4_1x2_h_bz_coopA_NNT  k1      85     3,268.7  12.67     38.455  44.032  85.504
+elementwise_kernel<12…rnel_cuda(BFloat16)>  k2     110     2,668.9  10.35     24.263  10.784  82.496
+nvjet_sm90_tst_256x12…_h_bz_coopA_bias_TNT  k3      65     2,637.1  10.23     40.571  44.960  97.311
+nvjet_sm90_tst_128x25…4_2x1_v_bz_coopA_NTN  k4      45     2,272.1   8.81     50.490  46.016  87.264
+reduce_kernel<128, 4,…duceOp<BFloat16, …>>  k5      85     1,429.2   5.54     16.814  18.207  30.015
+cudnn_generated_fort_…1_cga1x1x1_kernel0_0  k6      20     1,305.9   5.06     65.297  65.184  66.880
+multi_tensor_apply_ke…<…>, plus<…>, float>  k7      40     1,272.3   4.93     31.806  34.559  37.376
+vectorized_elementwis…nctor_add<BFloat16>>  k8     100     1,035.6   4.02     10.356   6.175  18.400
+elementwise_kernel<12…nctor_add<BFloat16>>  k9      40       900.8   3.49     22.519  15.168  31.776
+nvjet_sm90_tst_256x12…4_1x2_h_bz_coopA_TNT  k10     20       737.1   2.86     36.854  36.736  37.345
+not shown: Cum %, Min, p95, p99, Stddev
 
 GPUs
-GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
-────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-GPU 0  788    0.29    4,859.2       14.1    4,845.0          14.1               0.0          0.0                 0.0
-GPU 1   58    0.03    4,218.1        1.1    4,216.9           1.1               0.0          0.0                 0.0
-not shown: Overlap (ms)
+GPU      Ops  Busy %  Wall (ms)  Idle (ms)  Busy over time
+────────────────────────────────────────────────────────────────────
+GPU 0  1,420   26.72     98.552     72.220  ▄▃▃▃·▂▄▃▃▁▂▄▃▃▁▂▄▃▂▁▃▄▃▃
+
+Longest gaps
+GPU       Gap  Cause                        Op before  Op after
+───────────────────────────────────────────────────────────────
+  0  5.483 ms  host: enumera…Iter.__next__  DtoH       HtoD
+  0  5.350 ms  host: enumera…Iter.__next__  DtoH       HtoD
+  0  4.814 ms  host: enumera…Iter.__next__  DtoH       HtoD
+not shown: At
 
 "#]]
     );
@@ -280,5 +305,20 @@ fn every_trace_at_hand_is_read_without_a_word_on_standard_error() {
                 assert!(!run.answer.is_empty(), "{line} {}", path.display());
             }
         }
+    }
+}
+
+#[test]
+fn every_command_of_the_page_on_automation_answers_in_json() {
+    let page = include_str!("../../../../docs/automation.md");
+    let folder = Folder::new();
+    let trace = support::recorded("llama-bench").with_file_name("gpt-loader.json.gz");
+    std::fs::copy(trace, folder.path("trace.json.gz")).unwrap();
+    let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("rtl-summary ")).collect();
+    assert!(commands.len() > 5);
+    for command in commands {
+        let answer = folder.answer(command);
+        let is_json = serde_json::from_str::<serde_json::Value>(&answer).is_ok();
+        assert!(is_json || command.contains("--health"), "{command}: {answer}");
     }
 }

@@ -7,7 +7,7 @@ use crate::Folder;
 #[test]
 fn each_trace_gets_its_report_and_all_get_one_together() {
     let folder = Folder::of(&["two-kernels", "overlap-two-queues"]);
-    let line = "two-kernels.db overlap-two-queues.db --section trace,kernels,gpus";
+    let line = "two-kernels.db overlap-two-queues.db --each --section trace,kernels,gpus";
     assert_data_eq!(
         folder.answer(line),
         str![[r#"
@@ -28,7 +28,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Trace: overlap-two-queues.db
   Recorder:  rtl (layout rtl 1)
@@ -49,7 +49,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 all 2 traces together
   Recorder:  rtl
@@ -72,7 +72,7 @@ GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
 GPU 1    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 "#]]
     );
@@ -81,7 +81,7 @@ not shown: Overlap (us)
 #[test]
 fn together_is_the_sum_of_its_parts() {
     let folder = Folder::of(&["two-kernels", "overlap-two-queues"]);
-    let json = folder.json("two-kernels.db overlap-two-queues.db");
+    let json = folder.json("two-kernels.db overlap-two-queues.db --each");
     assert_eq!(json["inputs"].as_array().unwrap().len(), 2);
     assert_eq!(json["reports"][1]["input"], 1);
     let gemm = &json["kernels"][0];
@@ -116,7 +116,7 @@ fn ranks_side_by_side() {
 #[test]
 fn a_bad_trace_among_good_ones_is_told_and_the_good_ones_are_answered() {
     let folder = Folder::of(&["two-kernels", "overlap-two-queues"]);
-    let run = folder.run("two-kernels.db missing.db overlap-two-queues.db --section gpus");
+    let run = folder.run("two-kernels.db missing.db overlap-two-queues.db --each --section gpus");
     assert_eq!(run.code, 3);
     assert_eq!(run.messages.lines().count(), 2, "{}", run.messages);
     assert!(

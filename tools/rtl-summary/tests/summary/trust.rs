@@ -229,7 +229,7 @@ fn several_traces_have_the_verdict_of_the_worst() {
     let folder = Folder::new();
     folder.file("a.json", Torch::steps(|_, _| true).text());
     folder.file("b.json", Torch::graphs(&[4, 2]).text());
-    let run = folder.run("a.json b.json --health");
+    let run = folder.run("a.json b.json --health --each");
     let expected = "a.json: trust: good\nb.json: trust: bad\n  bad: 6 of 8 kernels of graph launches were recorded: 1 of \
                     2 launches lack some\nall 2 traces together: trust: bad\n  bad, trace 2: 6 of 8 kernels of graph \
                     launches were recorded: 1 of 2 launches lack some\n";
@@ -242,7 +242,7 @@ fn a_reason_that_traces_share_is_one_line_about_all_of_them() {
     for (name, launches) in [("a.json", 3), ("b.json", 2), ("c.json", 4)] {
         folder.file(name, Torch::graphs(&[4, launches]).text());
     }
-    let run = folder.run("a.json b.json c.json --health");
+    let run = folder.run("a.json b.json c.json --health --each");
     let together = run.answer.split_once("all 3 traces together: ").unwrap().1;
     let expected = "trust: bad\n  bad, trace 1 and another one: 7 of 8 kernels of graph launches were recorded: 1 of 2 \
                     launches lack some\n";
@@ -305,7 +305,8 @@ fn the_ranks_that_wait_for_a_slow_one_are_seen_beside_each_other() {
         return support::skip(support::Need::Shared, "no ranks of a torch job beside the checkout");
     }
     let folder = Folder::new();
-    let run = crate::Run::of(folder.program("--health").args((0..4).map(|rank| file("slowhost", rank))));
+    let run =
+        crate::Run::of(folder.program("--health --each").args((0..4).map(|rank| file("slowhost", rank))));
     let together = run.answer.split_once("all 4 traces together: ").unwrap().1;
     assert_eq!(run.code, 1, "{together}");
     assert!(

@@ -38,7 +38,7 @@ fn the_summary_has_the_calls_and_what_launching_took() {
         let trace = Trace::read(&traced.path().join("trace.db"));
         assert_eq!((trace.metadata["mode"].as_str(), trace.rows.len()), ("hip", 80), "{stack:?}");
         let summary = std::fs::read_to_string(traced.path().join("trace_summary.txt")).unwrap();
-        let launches = summary.lines().find(|line| line.contains("hipModuleLaunchKernel"));
+        let launches = summary.lines().find(|line| line.starts_with("hipModuleLaunchKernel"));
         let launches: Vec<&str> = launches.unwrap().split_whitespace().collect();
         assert!(launches.contains(&"80"), "{stack:?} {summary}");
         assert!(summary.contains("Launch latency"), "{stack:?} {summary}");

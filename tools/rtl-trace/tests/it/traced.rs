@@ -22,7 +22,8 @@ fn one_process_gives_one_trace_its_summary_and_a_perfetto_trace() -> io::Result<
     let summary = fs::read_to_string(traced.path().join("trace_summary.txt"))?;
     let (printed, listed) = text(&output.stderr).split_once("Output files:\n").unwrap();
     assert!(summary.starts_with("Trace: trace.db\n") && summary.contains("\n  GPU ops:   20 "), "{summary}");
-    assert!(summary.contains("alpha") && printed.contains(&summary), "{output:?}");
+    let beginning: Vec<&str> = summary.split("\n\n").take(2).collect();
+    assert!(summary.contains("alpha") && printed.contains(&beginning.join("\n\n")), "{output:?}");
     assert_eq!(listed.lines().count(), 3, "{listed}");
     assert!(printed.starts_with("Trace: trace.db\n"), "{output:?}");
     Ok(())
@@ -285,7 +286,8 @@ fn what_a_killed_rtl_trace_leaves_is_announced_and_recovered() {
     assert_eq!(traced.files(), ["job.db", "job.json.gz", "job_summary.txt"]);
     assert_eq!(Trace::read(&traced.path().join("job.db")).rows.len(), 20);
     let summary = fs::read_to_string(traced.path().join("job_summary.txt")).unwrap();
-    assert!(text(&recovered.stdout).contains(&summary), "{recovered:?}");
+    let beginning = summary.split("\n\n").next().unwrap();
+    assert!(text(&recovered.stdout).contains(beginning), "{recovered:?}");
 }
 
 #[test]

@@ -8,6 +8,14 @@ fn a_collective_that_waited_is_pointed_out() {
         "collective-waits",
         str![[r#"
 Trace: collective-waits.db
+GPU busy 100.0 % of 17.001 s, idle 130.000 us (0.0 %), collectives alone 17.000 s (100.0 %); trust good
+1. exposed-comm: collectives run for 17.0 s, 17.0 s of it with no other kernel beside them (100.0 % of the wall
+   time), which may be waiting: the traces of all ranks would tell
+   help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
+         pass, prefetched shards, several streams
+   look: rtl-summary --by rank TRACE
+1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 0.0 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      17.001 s
@@ -32,7 +40,7 @@ GPUs
 GPU    Ops  Busy %  Wall (s)  Busy (s)  Idle (s)  Kernels (s)  Collectives (s)  Copies (s)  Exposed coll. (s)
 ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0   19  100.00    17.001    17.001     0.000        0.000           17.000       0.000             17.000
-not shown: Overlap (s)
+not shown: Overlap (s), Busy over time
 
 Gaps
 GPU  Gap             Count      Total
@@ -68,6 +76,15 @@ fn every_kind_of_bad_row_is_told() {
         "bad-rows",
         str![[r#"
 Trace: bad-rows.db
+GPU busy 24.1 % of 725 ns, idle 550 ns (75.9 %); trust bad
+1. untrustworthy: the figures do not describe the run: 1 of 8 dispatches repeat another one
+   help: record it again as the reason says; docs/reference/trust.md has each of them
+   look: rtl-summary --health TRACE
+2. idle-unknown: idle for 550 ns (75.9 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+2 of 4 kernels hold 80 % of the kernel time; good alone holds 65.6 %: at twice the speed it would save at most 13.8 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      725 ns
@@ -94,7 +111,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    6   24.14      0.725      0.175      0.550         0.175             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total

@@ -8,6 +8,12 @@ fn two_kernels_and_the_pause_between_them() {
         "two-kernels",
         str![[r#"
 Trace: two-kernels.db
+GPU busy 90.0 % of 1.000 us, idle 100 ns (10.0 %); trust good
+1. idle-unknown: idle for 100 ns (10.0 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+2 of 2 kernels hold 80 % of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save at most
+   25.0 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.000 us
@@ -30,7 +36,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    2   90.00      1.000      0.900      0.100         0.900             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total
@@ -52,6 +58,12 @@ fn overlapping_queues_are_busy_once() {
         "overlap-two-queues",
         str![[r#"
 Trace: overlap-two-queues.db
+GPU busy 92.3 % of 1.300 us, idle 100 ns (7.7 %); trust good
+1. idle-unknown: idle for 100 ns (7.7 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+2 of 4 kernels hold 80 % of the kernel time; gemm alone holds 50.0 %: at twice the speed it would save at most 38.5 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.300 us
@@ -76,7 +88,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    6   92.31      1.300      1.200      0.100         1.200             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total
@@ -101,6 +113,12 @@ fn one_gap_of_each_bucket() {
         "gaps",
         str![[r#"
 Trace: gaps.db
+GPU busy 0.0 % of 111.194 ms, idle 111.185 ms (100.0 %); trust good
+1. idle-unknown: idle for 111 ms (100.0 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+1 of 1 kernel hold 80 % of the kernel time; k alone holds 100.0 %: at twice the speed it would save at most 0.0 % of
+   the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      111.194 ms
@@ -121,7 +139,7 @@ GPUs
 GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (ms)  Copies (ms)  Exposed coll. (ms)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    9    0.01    111.194      0.009    111.185         0.009             0.000        0.000               0.000
-not shown: Overlap (ms)
+not shown: Overlap (ms), Busy over time
 
 Gaps
 GPU  Gap              Count       Total
@@ -157,6 +175,12 @@ fn copies_of_known_and_unknown_size() {
         "copies-both-ways",
         str![[r#"
 Trace: copies-both-ways.db
+GPU busy 55.2 % of 1.650 us, idle 740 ns (44.8 %); trust good
+1. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 3.0 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0, 1
   Span:      1.650 us
@@ -177,7 +201,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    7   55.15      1.650      0.910      0.740         0.100             0.000        0.860               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total
@@ -211,6 +235,15 @@ fn eight_gpus_line_up() {
         "eight-gpus",
         str![[r#"
 Trace: eight-gpus.db
+GPU busy 100.0 % of 365 ns (100.0 % to 100.0 % on 8 GPUs), idle 0 ns (0.0 %), collectives alone 265 ns (72.6 %);
+   trust good
+1. exposed-comm: collectives run for 265 ns a GPU, 265 ns of it with no other kernel beside them (72.6 % of the wall
+   time), which may be waiting: the traces of all ranks would tell
+   help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
+         pass, prefetched shards, several streams
+   look: rtl-summary --by rank TRACE
+1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 13.7 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0 to 7
   Span:      400 ns
@@ -241,7 +274,7 @@ GPU 4    2  100.00      0.360      0.360      0.000         0.100             0.
 GPU 5    2  100.00      0.350      0.350      0.000         0.100             0.250        0.000               0.250
 GPU 6    2  100.00      0.340      0.340      0.000         0.100             0.240        0.000               0.240
 GPU 7    2  100.00      0.330      0.330      0.000         0.100             0.230        0.000               0.230
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 "#]]
     );

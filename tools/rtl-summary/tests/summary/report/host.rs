@@ -8,6 +8,12 @@ fn nested_ranges_with_the_gpu_time_they_enclose() {
         "ranges-nested",
         str![[r#"
 Trace: ranges-nested.db
+GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
+1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
+   most 20.6 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.120 us
@@ -35,7 +41,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    5   84.54      0.970      0.820      0.150         0.820             0.000        0.000               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total
@@ -67,6 +73,12 @@ fn a_graph_launch_has_kernels_and_copies_without_size() {
         "graph-launch",
         str![[r#"
 Trace: graph-launch.db
+GPU busy 75.0 % of 400 ns, idle 100 ns (25.0 %); trust good
+1. idle-unknown: idle for 100 ns (25.0 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+1 of 2 kernels hold 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save at most 25.0 %
+   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      400 ns
@@ -89,7 +101,7 @@ GPUs
 GPU    Ops  Busy %  Wall (us)  Busy (us)  Idle (us)  Kernels (us)  Collectives (us)  Copies (us)  Exposed coll. (us)
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0    4   75.00      0.400      0.300      0.100         0.250             0.000        0.050               0.000
-not shown: Overlap (us)
+not shown: Overlap (us), Busy over time
 
 Gaps
 GPU  Gap          Count   Total
@@ -116,6 +128,18 @@ fn the_training_loop_of_the_readme() {
         "steady-training-loop",
         str![[r#"
 Trace: steady-training-loop.db
+GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %), collectives alone 2.136 ms (10.4
+   %); trust good
+1. idle-unknown: idle for 4.29 ms (20.8 % of the wall time) for unknown causes: the trace has no calls of the host
+   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   look: rtl-summary --section gaps TRACE
+2. exposed-comm: collectives run for 6.78 ms a GPU, 2.08 ms of it with no other kernel beside them (10.1 % of the
+   wall time), without the waiting for late ranks
+   help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
+         pass, prefetched shards, several streams
+   look: rtl-summary --by rank TRACE
+6 of 11 kernels hold 80 % of the kernel time; Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 alone holds 19.8 %: at twice the
+   speed it would save at most 6.6 % of the wall time
   Recorder:  rtl, mode standard (layout rtl 1)
   Processes: pid 4242, on node0, `python train.py`
   GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)
@@ -157,7 +181,7 @@ GPU    Ops  Busy %  Wall (ms)  Busy (ms)  Idle (ms)  Kernels (ms)  Collectives (
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 GPU 0  864   79.18     20.599     16.310      4.289        13.745             6.784        0.429               2.136
 GPU 1  864   79.18     20.599     16.311      4.288        13.746             6.782        0.429               2.136
-not shown: Overlap (ms)
+not shown: Overlap (ms), Busy over time
 
 Gaps
 GPU  Gap             Count       Total

@@ -1,8 +1,8 @@
-//! The report that people read.
+//! The whole report that people read.
 
 macro_rules! report {
     ($story:literal, $expected:expr) => {
-        snapbox::assert_data_eq!(crate::Folder::of(&[$story]).answer(concat!($story, ".db")), $expected)
+        snapbox::assert_data_eq!(crate::Folder::of(&[$story]).answer(concat!($story, ".db --all")), $expected)
     };
 }
 

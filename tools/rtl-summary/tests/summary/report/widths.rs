@@ -27,7 +27,7 @@ fn every_table_fits_60_columns() {
         folder.story(&name, Layout::Native, &name);
     }
     for name in support::fixture_names().iter().map(String::as_str).chain(["calls"]) {
-        let run = crate::Run::of(folder.program(name).env("COLUMNS", "60"));
+        let run = crate::Run::of(folder.program(&format!("{name} --all")).env("COLUMNS", "60"));
         let rules: Vec<usize> =
             run.answer.lines().filter(|line| line.contains('─')).map(|line| line.chars().count()).collect();
         assert!(

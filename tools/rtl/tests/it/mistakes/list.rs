@@ -80,7 +80,7 @@ pub(super) const FLAGS: [Mistake; 26] = [
         "rtl-summary one.db --section everything",
         2,
         "'everything' for '--section <NAME>'",
-        "possible values: trace",
+        "possible values: findings",
     ),
     (
         "rtl-summary one.db --format xml",

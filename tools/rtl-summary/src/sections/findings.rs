@@ -1,0 +1,103 @@
+//! Where GPU time is lost, and why.
+
+use cli::units;
+use rtl_analysis::findings::{self, Finding, Findings, Headline, WORTH};
+
+use crate::report::Report;
+use crate::section::{Block, Paragraph, Printed, RenderOptions, Section};
+use crate::tables::counted;
+
+pub(crate) static FINDINGS: Section = Section {
+    name: "findings",
+    help: "Where GPU time is lost, and why",
+    printed: Printed::Always,
+    has_table: false,
+    by_kernel: true,
+    select: |select| {
+        (select.links, select.ranges, select.api, select.operators) = (true, true, true, true);
+    },
+    prepare: |analysis| _ = analysis.sweep(),
+    // It needs the verdict on the trace: see `compute`.
+    blocks: |report, view| {
+        let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {
+            return Vec::new();
+        };
+        let mut paragraphs = vec![Paragraph::from(format!("GPU {}", times(headline, report)))];
+        let printed = printed(report, view);
+        paragraphs.extend(printed.iter().enumerate().map(|(at, finding)| paragraph(at + 1, finding)));
+        if printed.is_empty() {
+            let least = percent(if view.is_short { WORTH } else { findings::LEAST });
+            paragraphs.push(Paragraph::from(format!("no finding costs {least} of the wall time")));
+        }
+        paragraphs.extend(kernels(headline, view).map(Paragraph::from));
+        vec![Block::Paragraphs(paragraphs)]
+    },
+    ..Section::DEFAULT
+};
+
+/// How many findings the short report has.
+const FEW: usize = 5;
+
+/// Findings in JSON and in text.
+pub(crate) fn set(report: &mut Report, found: Findings) {
+    report.sections.headline = Some(found.headline);
+    report.sections.findings = Some(found.findings);
+}
+
+/// The findings to print.
+fn printed<'a>(report: &'a Report, view: RenderOptions<'_>) -> Vec<&'a Finding> {
+    let all = report.sections.findings.iter().flatten();
+    let worth = all.filter(|finding| !view.is_short || finding.share >= WORTH || finding.cost_ns == 0);
+    worth.take(if view.is_short { FEW } else { usize::MAX }).collect()
+}
+
+fn paragraph(number: usize, finding: &Finding) -> Paragraph {
+    let Finding { id, sentence, look, help, .. } = finding;
+    Paragraph {
+        text: format!("{number}. {id}: {sentence}"),
+        details: vec![format!("help: {help}"), format!("look: {look}")],
+    }
+}
+
+/// `busy 87.3 % of 260.3 ms, idle 33.1 ms (12.7 %); trust good`
+fn times(headline: &Headline, report: &Report) -> String {
+    let part = |ns: i64| match headline.wall_ns {
+        0 => String::new(),
+        wall => format!(" ({})", percent(ns as f64 / wall as f64)),
+    };
+    let wall = units::duration(headline.wall_ns);
+    let busy = percent(headline.busy_share);
+    let mut text = match headline.gpus {
+        1 => format!("busy {busy} of {wall}"),
+        gpus => {
+            let [least, most] = [headline.least_busy_share, headline.most_busy_share].map(percent);
+            format!("busy {busy} of {wall} ({least} to {most} on {} GPUs)", units::count(gpus))
+        }
+    };
+    text += &format!(", idle {}{}", units::duration(headline.idle_ns), part(headline.idle_ns));
+    if headline.exposed_collective_ns > 0 {
+        let exposed = headline.exposed_collective_ns;
+        text += &format!(", collectives alone {}{}", units::duration(exposed), part(exposed));
+    }
+    let trust = report.sections.trust.map(|trust| format!("; trust {}", trust.label()));
+    text + &trust.unwrap_or_default()
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", units::fixed(share * 100.0, 1))
+}
+
+/// Which kernels hold the time, and what tuning the first can win.
+fn kernels(headline: &Headline, view: RenderOptions<'_>) -> Option<String> {
+    let first = headline.first_kernel.as_ref()?;
+    let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;
+    let gain = if *wall_ns == 0 { 0.0 } else { *first_kernel_gain_ns as f64 / *wall_ns as f64 };
+    Some(format!(
+        "{main_kernels} of {} hold 80 % of the kernel time; {} alone holds {}: at twice the speed it would save at most {} of \
+         the wall time",
+        counted(*kernels, "kernel", "kernels"),
+        view.kernel(first),
+        percent(*first_kernel_share),
+        percent(gain),
+    ))
+}
