@@ -7,12 +7,15 @@
 mod questions;
 #[path = "../src/verdicts/real.rs"]
 mod real;
+#[path = "../src/verdicts/runs.rs"]
+mod runs;
 #[path = "../src/verdicts/workload.rs"]
 mod workload;
 
 use questions::{CALIBRATED, Count, GATE, Trial, coverage, fails};
 use real::{Cut, Recording};
 use rtl_analysis::compare::Rules;
+use runs::{Calibration, RealRuns};
 use workload::Shift;
 
 const SHIFTS: [Shift; 2] = [Shift::PerKernel, Shift::Shared];
@@ -63,5 +66,16 @@ fn a_real_trace_does_not_regress_against_itself_and_a_slowed_one_does() {
         let slowed = recording.compare(cut, 1.1, &rules);
         let part = slowed.regressed.len() as f64 / slowed.gated as f64;
         assert!(slowed.gated > 40 && part >= 0.85, "{cut:?}: {part}");
+    }
+}
+
+#[test]
+fn equal_runs_of_a_real_gpu_pass_and_a_kernel_slower_by_four_percent_fails() {
+    let Some(shared) = support::shared() else { return };
+    let runs = RealRuns::open(&shared.join("aa-h200")).unwrap();
+    for (of_side, calibration) in [(3, Calibration::Others), (5, Calibration::All)] {
+        let [equal, slower] = runs.compare(of_side, calibration, 97);
+        assert!(equal.of > 150 && equal.yes == 0, "{of_side} runs: {equal:?}");
+        assert!(slower.of > 40 && slower.yes == slower.of, "{of_side} runs: {slower:?}");
     }
 }

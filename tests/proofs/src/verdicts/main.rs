@@ -1,12 +1,14 @@
 //! Can the verdict be trusted? Many comparisons whose truth is known, judged by the code that judges yours, and the
 //! table of `docs/design/statistics.md`.
-//! `cargo run --release -p proofs --bin verdicts -- 3000 [coverage|gate|single|curve|boundary|real]...`
+//! `cargo run --release -p proofs --bin verdicts -- 3000 [coverage|gate|single|curve|boundary]...`, or with a trace or a
+//! folder of runs in place of these words.
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 
 mod questions;
 mod real;
 mod rivals;
+mod runs;
 mod workload;
 
 use std::ops::AddAssign;
@@ -16,6 +18,7 @@ use questions::{Asked, CALIBRATED, Count, GATE, Trial, coverage, fails};
 use real::{Cut, Recording};
 use rivals::RIVALS;
 use rtl_analysis::compare::{Judgement, Rules};
+use runs::{Calibration, RealRuns};
 use workload::Shift;
 
 /// How many runs a calibration has.
@@ -25,8 +28,12 @@ fn main() {
     let pairs: u64 = std::env::args().nth(1).and_then(|pairs| pairs.parse().ok()).unwrap_or(3000);
     let parts: Vec<String> = std::env::args().skip(2).collect();
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
-    if let Some(path) = parts.iter().find(|part| part.contains('.')) {
-        recording(Path::new(path));
+    if let Some(path) = parts.iter().map(Path::new).find(|path| path.exists()) {
+        if path.is_dir() {
+            real_runs(path)
+        } else {
+            recording(path)
+        }
         return;
     }
     for shift in [Shift::PerKernel, Shift::Shared] {
@@ -48,6 +55,31 @@ fn main() {
         }
     }
     println!("\n{:.0} s of processor time", processor_seconds());
+}
+
+/// Repeated runs of one program on a real GPU.
+fn real_runs(folder: &Path) {
+    let runs = match RealRuns::open(folder) {
+        Ok(runs) => runs,
+        Err(error) => {
+            println!("{error}");
+            return;
+        }
+    };
+    let asked = [(3, Calibration::Others), (3, Calibration::All), (5, Calibration::All)];
+    let counts = std::thread::scope(|scope| {
+        let threads = asked.map(|(of_side, calibration)| {
+            let runs = &runs;
+            scope.spawn(move || runs.compare(of_side, calibration, 1))
+        });
+        threads.map(|thread| thread.join().unwrap_or_default())
+    });
+    for ((of_side, calibration), [equal, slower]) in asked.into_iter().zip(counts) {
+        let question = format!("{of_side} runs a side, 2 %, calibrated by {calibration:?}");
+        line(&format!("{question}: equal builds failed"), equal);
+        line(&format!("{question}: slower build failed"), slower);
+    }
+    println!("{:.0} s of processor time", processor_seconds());
 }
 
 /// A real trace against itself.

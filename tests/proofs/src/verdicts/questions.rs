@@ -107,7 +107,7 @@ impl Trial {
 
 /// Whether a gate on kernels would fail.
 pub(crate) fn fails(judgements: &[Judgement]) -> bool {
-    judgements.iter().any(|judgement| judgement.status == Status::Regressed)
+    judgements.iter().any(|judgement| judgement.status == Status::Slower)
 }
 
 /// How many of the intervals of two equal builds contain 1.

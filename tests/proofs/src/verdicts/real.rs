@@ -123,7 +123,7 @@ impl Recording {
         for (name, share, judgement) in self.judge(cut, factor, rules) {
             let calls = judgement.baseline.calls.min(judgement.candidate.calls);
             found.gated += usize::from(share >= rules.min_share && calls >= rules.min_calls);
-            if judgement.status == Status::Regressed {
+            if judgement.status == Status::Slower {
                 found.regressed.push(name);
             }
         }
