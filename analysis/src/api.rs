@@ -4,8 +4,8 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::Stats;
-use crate::kernel_names::slot;
-use crate::kernels::collect;
+use crate::first_use::FirstUseSet;
+use crate::kernels::Sorted;
 
 /// `HSA_STATUS_INFO_BREAK`: a callback stopped an iteration of HSA, which is no error.
 const INFO_BREAK: i64 = 1;
@@ -78,25 +78,10 @@ pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
 /// API calls by domain and function, largest total first, then by name and domain.
 pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
     let calls = &tables.api_calls;
-    let strings = tables.strings.len();
-    // Few domains and few functions: a function's groups are found by walking its domains.
-    let mut groups_of_name: Vec<Vec<(NameId, u32)>> = vec![Vec::new(); strings + 2];
-    let mut keys = Vec::new();
-    let group_of_row: Vec<u32> = (0..calls.len())
-        .map(|row| {
-            let (name, domain) = (calls.name[row], calls.domain.get(row));
-            let groups = &mut groups_of_name[slot(name, strings)];
-            match groups.iter().find(|(known, _)| *known == domain) {
-                Some(&(_, group)) => group,
-                None => {
-                    let group = keys.len() as u32;
-                    keys.push((name, domain));
-                    groups.push((domain, group));
-                    group
-                }
-            }
-        })
-        .collect();
+    let mut keys: FirstUseSet<(NameId, NameId)> = FirstUseSet::default();
+    let key_of_row = |row| (calls.name[row], calls.domain.get(row));
+    let group_of_row: Vec<u32> =
+        (0..calls.len()).map(|row| keys.insert_full(key_of_row(row)).0 as u32).collect();
     let mut errors = vec![0; keys.len()];
     if calls.result.uniform() != Some(0) {
         let is_error = |&row: &usize| match calls.result.get(row) {
@@ -114,21 +99,23 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
             unfinished[group_of_row[row] as usize] += 1;
         }
     }
-    let found = collect(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
-    let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
-    let mut groups: Vec<ApiGroup> = found
-        .into_iter()
+    let mut sorted = Sorted::of(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
+    let mut groups: Vec<ApiGroup> = (sorted.groups())
         .zip(keys)
         .zip(errors.into_iter().zip(unfinished))
         .map(|(((stats, _), (name, domain)), (errors, unfinished))| ApiGroup {
             domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
             name: tables.strings.get(name).to_owned(),
             stats,
-            share: if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 },
+            share: 0.0,
             errors,
             unfinished,
         })
         .collect();
+    let all: i128 = groups.iter().map(|group| i128::from(group.stats.total_ns)).sum();
+    if all != 0 {
+        groups.iter_mut().for_each(|group| group.share = group.stats.total_ns as f64 / all as f64);
+    }
     groups.sort_by(|one, other| {
         let by_total = other.stats.total_ns.cmp(&one.stats.total_ns);
         by_total.then_with(|| (&one.name, &one.domain).cmp(&(&other.name, &other.domain)))

@@ -1,19 +1,18 @@
 //! Keys of the kernels of a trace: `k1`, `k2`, ...
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use rtl_schema::Tables;
 
 use crate::Categories;
+use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 
 /// The kernels of a whole trace by total time, the largest first and equal ones by name: the first is `k1`. A key does not
 /// depend on filters, on the order of a table or on the number of its rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KernelKeys {
-    names: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, usize>,
+    names: FirstUseSet<Arc<str>>,
 }
 
 impl KernelKeys {
@@ -38,19 +37,17 @@ impl KernelKeys {
 
     /// Kernels that are in this order already.
     pub fn ordered(names: impl IntoIterator<Item = Arc<str>>) -> Self {
-        let names: Vec<Arc<str>> = names.into_iter().collect();
-        let numbers = names.iter().cloned().zip(1..).collect();
-        Self { names, numbers }
+        Self { names: names.into_iter().collect() }
     }
 
     /// The key of a kernel: `k3`.
     pub fn key(&self, name: &str) -> Option<String> {
-        self.numbers.get(name).map(|number| format!("k{number}"))
+        self.names.get_index_of(name).map(|before| format!("k{}", before + 1))
     }
 
     /// The kernel of a number, counted from 1.
     pub fn name(&self, number: usize) -> Option<&str> {
-        self.names.get(number.checked_sub(1)?).map(|name| &**name)
+        self.names.get_index(number.checked_sub(1)?).map(|name| &**name)
     }
 
     /// All kernels in order.

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,7 +87,7 @@ pub struct Group {
 
 /// Orders `groups` by `sort`, equal ones by label.
 pub fn sort(groups: &mut [impl Borrow<Group>], sort: Sort) {
-    groups.sort_by(|one, other| {
+    groups.sort_unstable_by(|one, other| {
         let (one, other) = (one.borrow(), other.borrow());
         let (a, b) = (&one.stats, &other.stats);
         let by_value = match sort {
@@ -109,23 +110,20 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
     let dispatches = &tables.dispatches;
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
-    let by_kernel = sorted.groups();
+    let by_kernel = finish(sorted.groups(), |position| Group::of_kernel(&names.kernels[position]));
     let mut labels = Vec::new();
     let mut by_category = Vec::new();
     let mut first = 0;
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
-        labels.push(Arc::clone(&kernels[0].category));
+        labels.push(&kernels[0].category);
         by_category.push(sorted.stats(first..first + kernels.len()));
         first += kernels.len();
     }
-    [
-        finish(by_kernel, |position| Group::of_kernel(&names.kernels[position])),
-        finish(by_category, |position| Group {
-            label: Arc::clone(&labels[position]),
-            category: Some(Arc::clone(&labels[position])),
-            ..Group::default()
-        }),
-    ]
+    let of_category = |position: usize| {
+        let [label, category] = [labels[position], labels[position]].map(Arc::clone);
+        Group { label, category: Some(category), ..Group::default() }
+    };
+    [by_kernel, finish(by_category.into_iter(), of_category)]
 }
 
 /// Groups by something that the track decides.
@@ -136,8 +134,9 @@ pub(crate) fn by_track<K: Copy + Eq + Hash>(
 ) -> Vec<Group> {
     let dispatches = &tables.dispatches;
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
-    let found = collect(&dispatches.duration, keys.len(), |row| key_of_track[dispatches.track[row].index()]);
-    finish(found, |position| Group::of(label(keys[position])))
+    let key_of_row = |row: usize| key_of_track[dispatches.track[row].index()];
+    let mut sorted = Sorted::of(&dispatches.duration, keys.len(), key_of_row);
+    finish(sorted.groups(), |position| Group::of(label(keys[position])))
 }
 
 /// Groups by one key of each dispatch.
@@ -147,8 +146,8 @@ pub(crate) fn by_key<K: Copy + Eq + Hash>(
     label: impl Fn(K) -> Group,
 ) -> Vec<Group> {
     let (keys, key_of_row) = distinct(keys);
-    let found = collect(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
-    finish(found, |position| label(keys[position]))
+    let mut sorted = Sorted::of(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
+    finish(sorted.groups(), |position| label(keys[position]))
 }
 
 impl Group {
@@ -163,48 +162,38 @@ impl Group {
 }
 
 /// Leaves out empty groups, labels the others, adds shares and sorts.
-fn finish(found: Vec<(Stats, u64)>, label: impl Fn(usize) -> Group) -> Vec<Group> {
-    let all: i128 = found.iter().map(|(stats, _)| i128::from(stats.total_ns)).sum();
+fn finish(found: impl Iterator<Item = (Stats, u64)>, label: impl Fn(usize) -> Group) -> Vec<Group> {
     let mut groups: Vec<Group> = found
-        .into_iter()
         .enumerate()
         .filter(|(_, (stats, _))| stats.calls > 0)
-        .map(|(position, (stats, zero))| {
-            let share = if all == 0 { 0.0 } else { stats.total_ns as f64 / all as f64 };
-            Group { stats, share, zero, ..label(position) }
-        })
+        .map(|(position, (stats, zero))| Group { stats, zero, ..label(position) })
         .collect();
+    let all: i128 = groups.iter().map(|group| i128::from(group.stats.total_ns)).sum();
+    if all != 0 {
+        groups.iter_mut().for_each(|group| group.share = group.stats.total_ns as f64 / all as f64);
+    }
     sort(&mut groups, Sort::Total);
     groups
 }
 
-/// Statistics of each group, and how many of its durations are zero.
-pub(crate) fn collect(
-    durations: &Durations,
-    groups: usize,
-    group_of: impl Fn(usize) -> usize,
-) -> Vec<(Stats, u64)> {
-    Sorted::of(durations, groups, group_of).groups()
-}
-
 /// Durations by group: a counting sort of the four-byte ones into one buffer, in which every group is a slice.
-struct Sorted {
+pub(crate) struct Sorted {
     buffer: Vec<u32>,
     /// Where each group begins, and the end of the last.
     begins: Vec<usize>,
-    /// The durations of each group that need more than four bytes.
-    long: Vec<Vec<i64>>,
+    /// The durations of more than four bytes, of the few groups that have any.
+    long: BTreeMap<usize, Vec<i64>>,
 }
 
 impl Sorted {
-    fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize) -> Self {
+    pub(crate) fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize) -> Self {
         let mut counts = vec![0_usize; groups];
-        let mut long: Vec<Vec<i64>> = vec![Vec::new(); groups];
+        let mut long: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
         for (row, &short) in durations.short().iter().enumerate() {
             if short != u32::MAX {
                 counts[group_of(row)] += 1;
             } else if let Some(duration) = durations.valid(row) {
-                long[group_of(row)].push(duration);
+                long.entry(group_of(row)).or_default().push(duration);
             }
         }
         let begins = begins(&counts);
@@ -220,15 +209,15 @@ impl Sorted {
         Self { buffer, begins, long }
     }
 
-    /// Each group by itself.
-    fn groups(&mut self) -> Vec<(Stats, u64)> {
-        (0..self.long.len()).map(|group| self.stats(group..group + 1)).collect()
+    /// Statistics of each group, and how many of its durations are zero.
+    pub(crate) fn groups(&mut self) -> impl Iterator<Item = (Stats, u64)> {
+        (1..self.begins.len()).map(|next| self.stats(next - 1..next))
     }
 
-    /// Several neighbours as one.
+    /// Several neighbours as one group.
     fn stats(&mut self, groups: Range<usize>) -> (Stats, u64) {
         let short = &mut self.buffer[self.begins[groups.start]..self.begins[groups.end]];
-        let mut long = self.long[groups].concat();
+        let mut long: Vec<i64> = self.long.range(groups).flat_map(|(_, long)| long).copied().collect();
         let stats = Stats::of(short, &mut long);
         let zero = match stats.min_ns {
             0 => short.iter().filter(|&&duration| duration == 0).count(),
