@@ -332,9 +332,18 @@ impl Process {
     #[must_use]
     #[track_caller]
     pub fn unchanged(&self) -> Outcome {
-        let bare = self.bare();
+        self.unchanged_from(&self.bare())
+    }
+
+    /// The same, where the run without the tracer is known.
+    ///
+    /// # Panics
+    /// If the other one differs from it.
+    #[must_use]
+    #[track_caller]
+    pub fn unchanged_from(&self, bare: &Outcome) -> Outcome {
         let traced = self.traced_whole(bare.status, bare.stderr.contains(LEAK));
-        self.assert_same(&bare, traced)
+        self.assert_same(bare, traced)
     }
 
     /// The same, of a program whose trace need not be complete: the recording fails, or the process ends too early for it.

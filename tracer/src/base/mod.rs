@@ -19,6 +19,7 @@ pub mod memory;
 pub mod output_sink;
 pub mod packet;
 pub mod process;
+pub mod published;
 pub mod recording_state;
 pub mod registry;
 pub mod settings;

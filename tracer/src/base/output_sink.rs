@@ -1,12 +1,12 @@
 //! Who gets the records of this process.
 
-#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
+#![expect(unsafe_code, reason = "callbacks are shared by threads")]
 
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::abi::{ARGUMENTS, Callbacks, ENQUEUED};
 use crate::base::filter::Filter;
+use crate::base::published::Published;
 use crate::base::settings::{Mode, Settings};
 
 /// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
@@ -37,15 +37,14 @@ pub enum OutputSink {
     None,
 }
 
-static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
+static REGISTERED: Published<Registered> = Published::new();
 
 /// Whether nothing is recorded, for good or until a forked child registers.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 /// The callbacks, where there are any.
 pub fn registered() -> Option<&'static Registered> {
-    // SAFETY: null, or what `register` has put there, which is never freed.
-    unsafe { REGISTERED.load(Ordering::Acquire).as_ref() }
+    REGISTERED.get()
 }
 
 /// Whether the program gets calls.
@@ -69,16 +68,11 @@ pub fn output_sink() -> OutputSink {
 
 /// From now on the program gets the records. False when someone was faster.
 pub fn register(callbacks: Registered) -> bool {
-    let callbacks = Box::into_raw(Box::new(callbacks));
-    let registered =
-        REGISTERED.compare_exchange(ptr::null_mut(), callbacks, Ordering::AcqRel, Ordering::Acquire).is_ok();
-    if registered {
+    let is_first = REGISTERED.set_first(callbacks).is_ok();
+    if is_first {
         OVER.store(false, Ordering::Release);
-    } else {
-        // SAFETY: made above, and nobody else has seen it.
-        drop(unsafe { Box::from_raw(callbacks) });
     }
-    registered
+    is_first
 }
 
 /// Whether nothing is recorded any more.
@@ -93,7 +87,7 @@ pub fn end() {
 
 /// In the child of a fork: what the program prepared for its callbacks may be in any state.
 pub fn forget() {
-    if !REGISTERED.swap(ptr::null_mut(), Ordering::AcqRel).is_null() {
+    if REGISTERED.forget() {
         end();
     }
 }

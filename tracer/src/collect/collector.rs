@@ -267,10 +267,7 @@ impl Collector {
             queue.accept();
             queue.forward(shared);
             while let Some(slot) = queue.running.pop_front() {
-                shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
-                if let CompletionSource::Watched(signal) = slot.source {
-                    shared.signal_tracker.forget(signal, slot.submission.correlation);
-                }
+                leave(&slot, Lost::Failure, shared);
                 // A packet may still carry the slot's signal: it is never used again.
                 std::mem::forget(slot);
             }
@@ -307,12 +304,7 @@ impl Collector {
         shared.forwards.fetch_sub(queue.forwards.len(), Ordering::Release);
         let slots = queue.running.drain(..).chain(queue.forwards.drain(..));
         for slot in slots {
-            if let CompletionSource::Watched(signal) = slot.source {
-                shared.signal_tracker.forget(signal, slot.submission.correlation);
-            }
-            if slot.source.is_recorded() {
-                shared.counters_of(&slot.submission).lose(Lost::QueueDestroyed, 1);
-            }
+            leave(&slot, Lost::QueueDestroyed, shared);
             queue.arrivals.give_back(slot, shared);
         }
         self.sender.flush();
@@ -324,12 +316,7 @@ impl Collector {
         self.show_oldest(clock::now(), true, shared);
         for queue in &mut self.queues {
             for slot in queue.running.drain(..).chain(queue.forwards.drain(..)) {
-                if slot.source.is_recorded() {
-                    shared.counters_of(&slot.submission).lose(Lost::Unfinished, 1);
-                }
-                if let CompletionSource::Watched(signal) = slot.source {
-                    shared.signal_tracker.forget(signal, slot.submission.correlation);
-                }
+                leave(&slot, Lost::Unfinished, shared);
                 // Its packet may complete later and write to its signal, which therefore stays.
                 std::mem::forget(slot);
             }
@@ -425,6 +412,16 @@ impl QueueState {
         }
         self.has_completed |= completed > 0;
         completed
+    }
+}
+
+/// Gives up a packet that may still be in flight: what is to be recorded of it is lost.
+fn leave<R: Resolve>(slot: &Slot, why: Lost, shared: &Shared<R>) {
+    if slot.source.is_recorded() {
+        shared.counters_of(&slot.submission).lose(why, 1);
+    }
+    if let CompletionSource::Watched(signal) = slot.source {
+        shared.signal_tracker.forget(signal, slot.submission.correlation);
     }
 }
 

@@ -1,10 +1,9 @@
 //! What wakes the recorder, also from threads of the application, which hold no channel.
 
-#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-
-use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar};
+
+use crate::base::published::Published;
 
 /// What wakes the recorder.
 #[derive(Debug, Default)]
@@ -72,17 +71,16 @@ impl Waker {
     }
 }
 
-static WAKER: AtomicPtr<Waker> = AtomicPtr::new(ptr::null_mut());
+static WAKER: Published<Waker> = Published::new();
 
 /// A recorder begins, which this wakes.
 pub fn set(waker: Waker) {
-    WAKER.store(Box::into_raw(Box::new(waker)), Ordering::Release);
+    WAKER.set(waker);
 }
 
 /// What wakes the recorder, while there is one.
 pub fn get() -> Option<&'static Waker> {
-    // SAFETY: null, or what `set` has put there, which is never freed.
-    unsafe { WAKER.load(Ordering::Acquire).as_ref() }.filter(|waker| !waker.is_done())
+    WAKER.get().filter(|waker| !waker.is_done())
 }
 
 /// Has the recorder look before its time.
@@ -94,5 +92,5 @@ pub fn wake() {
 
 /// In the child of a fork: there is no recorder. Allocates and frees nothing.
 pub fn forget() {
-    WAKER.store(ptr::null_mut(), Ordering::Release);
+    WAKER.forget();
 }

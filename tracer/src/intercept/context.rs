@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use crate::base::api::Api;
 use crate::base::counters::Lost;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
+use crate::base::published::Published;
 use crate::base::settings::Settings;
 use crate::base::timed_mutex::TimedMutex;
 use crate::base::try_lock::lock;
@@ -70,22 +71,18 @@ pub type Leaving = (QueueOrdinal, Attached<Intercepted>);
 /// Starts the recorder and the collector's thread, which takes the collector from where it is put.
 pub type Start = fn(&Context, &Arc<Mutex<Option<Collector>>>) -> io::Result<(Collector, JoinHandle<()>)>;
 
-static CONTEXT: AtomicPtr<Context> = AtomicPtr::new(std::ptr::null_mut());
+static CONTEXT: Published<Context> = Published::new();
 
 /// That of the runtime's present life, or of its last one.
 #[inline]
-#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 pub fn get() -> Option<&'static Context> {
-    // SAFETY: null, or what `publish` put there, which is never freed.
-    unsafe { CONTEXT.load(Ordering::Acquire).as_ref() }
+    CONTEXT.get()
 }
 
 /// From now on hooks work with this one. The one before it stays in memory: a thread may still be on its way through one of
 /// its queues.
 pub fn publish(context: Context) -> &'static Context {
-    let context = Box::leak(Box::new(context));
-    CONTEXT.store(context, Ordering::Release);
-    context
+    CONTEXT.set(context)
 }
 
 impl Context {

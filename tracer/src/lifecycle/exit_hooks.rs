@@ -12,7 +12,7 @@
 
 #![expect(unsafe_code, reason = "stands in front of functions of the C library")]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::panic::catch_unwind;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -31,7 +31,8 @@ const LOOK: Duration = Duration::from_micros(200);
 
 /// A function of the C library that this one stands in front of.
 struct Function {
-    name: &'static CStr,
+    /// With a 0 behind it.
+    name: &'static str,
     kind: Kind,
     original: AtomicPtr<c_void>,
 }
@@ -47,38 +48,10 @@ enum Kind {
     Rights,
 }
 
-const fn function(name: &'static CStr, kind: Kind) -> Function {
-    Function { name, kind, original: AtomicPtr::new(ptr::null_mut()) }
-}
-
-/// By the numbers that `stand_in` gives them.
-static FUNCTIONS: [Function; 20] = [
-    function(c"_exit", Kind::End),
-    function(c"_Exit", Kind::End),
-    function(c"execve", Kind::Exec),
-    function(c"execv", Kind::Exec),
-    function(c"execvp", Kind::Exec),
-    function(c"execvpe", Kind::Exec),
-    function(c"execl", Kind::Exec),
-    function(c"execlp", Kind::Exec),
-    function(c"execle", Kind::Exec),
-    function(c"fexecve", Kind::Exec),
-    function(c"chroot", Kind::Rights),
-    function(c"setuid", Kind::Rights),
-    function(c"seteuid", Kind::Rights),
-    function(c"setreuid", Kind::Rights),
-    function(c"setresuid", Kind::Rights),
-    function(c"setgid", Kind::Rights),
-    function(c"setegid", Kind::Rights),
-    function(c"setregid", Kind::Rights),
-    function(c"setresgid", Kind::Rights),
-    function(c"setgroups", Kind::Rights),
-];
-
 impl Function {
     fn find(&self) -> *mut c_void {
         // SAFETY: asks for a symbol of the libraries behind this one.
-        let original = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+        let original = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr().cast()) };
         self.original.store(original, Ordering::Relaxed);
         original
     }
@@ -188,63 +161,78 @@ pub fn complete_until(until: Instant) -> bool {
     is_complete || recorder.is_done()
 }
 
-/// A function of ours by the name of the C library's.
-macro_rules! stand_in {
-    ($name:ident, $number:expr) => {
-        /// Does what is to be done before it, and goes on with the C library's.
-        ///
-        /// # Safety
-        /// As for the C library's.
-        #[cfg(target_arch = "x86_64")]
-        #[unsafe(no_mangle)]
-        #[unsafe(naked)]
-        pub unsafe extern "C" fn $name() {
-            // All that arguments may be in: of functions with any number of them `al` says how many are elsewhere. Seven
-            // words and the return address align the stack for the call.
-            std::arch::naked_asm!(
-                "endbr64",
-                "push rdi",
-                "push rsi",
-                "push rdx",
-                "push rcx",
-                "push r8",
-                "push r9",
-                "push rax",
-                "mov edi, {number}",
-                "call {before}",
-                "mov r11, rax",
-                "pop rax",
-                "pop r9",
-                "pop r8",
-                "pop rcx",
-                "pop rdx",
-                "pop rsi",
-                "pop rdi",
-                "jmp r11",
-                number = const $number,
-                before = sym before,
-            )
-        }
+/// For each function of the C library that ends the process or changes what it may do: its number, its place in the table, and a
+/// function of ours by its name.
+macro_rules! stand_ins {
+    ($($name:ident: $kind:ident;)+) => {
+        #[expect(non_camel_case_types, reason = "as the C library has them")]
+        enum Number { $($name),+ }
+
+        /// By number.
+        static FUNCTIONS: [Function; [$(Number::$name),+].len()] = [$(Function {
+            name: concat!(stringify!($name), "\0"),
+            kind: Kind::$kind,
+            original: AtomicPtr::new(ptr::null_mut()),
+        }),+];
+
+        $(
+            /// Does what is to be done before it, and goes on with the C library's.
+            ///
+            /// # Safety
+            /// As for the C library's.
+            #[cfg(target_arch = "x86_64")]
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name() {
+                // All that arguments may be in: of functions with any number of them `al` says how many are elsewhere. Seven
+                // words and the return address align the stack for the call.
+                std::arch::naked_asm!(
+                    "endbr64",
+                    "push rdi",
+                    "push rsi",
+                    "push rdx",
+                    "push rcx",
+                    "push r8",
+                    "push r9",
+                    "push rax",
+                    "mov edi, {number}",
+                    "call {before}",
+                    "mov r11, rax",
+                    "pop rax",
+                    "pop r9",
+                    "pop r8",
+                    "pop rcx",
+                    "pop rdx",
+                    "pop rsi",
+                    "pop rdi",
+                    "jmp r11",
+                    number = const Number::$name as usize,
+                    before = sym before,
+                )
+            }
+        )+
     };
 }
 
-stand_in!(_exit, 0);
-stand_in!(_Exit, 1);
-stand_in!(execve, 2);
-stand_in!(execv, 3);
-stand_in!(execvp, 4);
-stand_in!(execvpe, 5);
-stand_in!(execl, 6);
-stand_in!(execlp, 7);
-stand_in!(execle, 8);
-stand_in!(fexecve, 9);
-stand_in!(chroot, 10);
-stand_in!(setuid, 11);
-stand_in!(seteuid, 12);
-stand_in!(setreuid, 13);
-stand_in!(setresuid, 14);
-stand_in!(setgid, 15);
-stand_in!(setegid, 16);
-stand_in!(setregid, 17);
-stand_in!(setresgid, 18);
-stand_in!(setgroups, 19);
+stand_ins! {
+    _exit: End;
+    _Exit: End;
+    execve: Exec;
+    execv: Exec;
+    execvp: Exec;
+    execvpe: Exec;
+    execl: Exec;
+    execlp: Exec;
+    execle: Exec;
+    fexecve: Exec;
+    chroot: Rights;
+    setuid: Rights;
+    seteuid: Rights;
+    setreuid: Rights;
+    setresuid: Rights;
+    setgid: Rights;
+    setegid: Rights;
+    setregid: Rights;
+    setresgid: Rights;
+    setgroups: Rights;
+}

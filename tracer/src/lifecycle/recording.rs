@@ -3,10 +3,10 @@
 //!
 //! A program may use ranges long before it uses a GPU, or never use one. What both hand over goes to one file.
 
+use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
-use std::{io, ptr};
 
 use crate::base::recording_state;
 use crate::base::settings::Settings;
@@ -28,24 +28,9 @@ pub(super) struct State {
     recorder: Option<Recorder>,
 }
 
-#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 fn current() -> &'static Mutex<State> {
-    // SAFETY: null, or what was put there below, which is never freed.
-    if let Some(current) = unsafe { LIFECYCLE.recording.load(Ordering::Acquire).as_ref() } {
-        return current;
-    }
-    let new = Box::into_raw(Box::default());
-    let put = LIFECYCLE.recording.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire);
-    let current = put.map_or_else(
-        |other| {
-            // SAFETY: nobody else has seen it.
-            drop(unsafe { Box::from_raw(new) });
-            other
-        },
-        |_| new,
-    );
-    // SAFETY: what is put there is never freed.
-    unsafe { &*current }
+    let new = || LIFECYCLE.recording.set_first(Mutex::default()).unwrap_or_else(|there| there);
+    LIFECYCLE.recording.get().unwrap_or_else(new)
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -137,7 +122,7 @@ pub fn has_begun() -> bool {
 
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
-    LIFECYCLE.recording.store(ptr::null_mut(), Ordering::Release);
+    LIFECYCLE.recording.forget();
     recorder_waker::forget();
     recording_state::renew();
 }

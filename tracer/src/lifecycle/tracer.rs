@@ -31,10 +31,8 @@ pub struct Tracer {
 }
 
 /// The recording, where there is one: that of the runtime's present life, or of its last one.
-#[expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 pub fn get() -> Option<&'static Tracer> {
-    // SAFETY: null, or what `begin` put there, which is never freed.
-    unsafe { LIFECYCLE.tracer.load(Ordering::Acquire).as_ref() }
+    LIFECYCLE.tracer.get()
 }
 
 /// The settings of the runtime's present life, while it may be recorded.
@@ -66,8 +64,8 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
     shared.pause(recording_state::is_paused());
     shared.records_barriers = settings.barriers;
     let context = context::publish(Context::new(api, settings, gpus, shared, start));
-    let tracer = Tracer { context, ended: AtomicBool::new(false), unloaded: AtomicBool::new(false) };
-    LIFECYCLE.tracer.store(Box::into_raw(Box::new(tracer)), Ordering::Release);
+    let (ended, unloaded) = (AtomicBool::new(false), AtomicBool::new(false));
+    LIFECYCLE.tracer.set(Tracer { context, ended, unloaded });
 }
 
 /// Starts the recorder, unless a range has, and the collector's thread.

@@ -1,35 +1,30 @@
 //! What became of everything, as a program is told.
 
-#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
-
-use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::base::abi::{Counters, Counts};
 use crate::base::counters::{self, Lost, UNHANDED};
+use crate::base::published::Published;
 use crate::collect::recorder_state::RecorderState;
 
 /// Those of the recording that began last.
-static LATEST: AtomicPtr<RecorderState> = AtomicPtr::new(ptr::null_mut());
+static LATEST: Published<Arc<RecorderState>> = Published::new();
 
 /// A recording begins: these are its counters. One for each start of the runtime stays in memory, as the rest of what is
 /// known of it does.
 pub fn begin(known: &Arc<RecorderState>) {
-    let known = Arc::into_raw(Arc::clone(known)).cast_mut();
-    LATEST.store(known, Ordering::Release);
+    LATEST.set(Arc::clone(known));
 }
 
 /// In the child of a fork: nothing has been recorded.
 pub fn forget() {
-    LATEST.store(ptr::null_mut(), Ordering::Release);
+    LATEST.forget();
 }
 
 /// What they say now; nothing but zeros before a recording begins.
 pub fn now() -> Counters {
-    // SAFETY: null, or what `begin` has put there, which is never freed.
-    let known = unsafe { LATEST.load(Ordering::Acquire).as_ref() };
-    known.map_or_else(|| Counters { size: size_of::<Counters>(), ..Counters::default() }, of)
+    let none = || Counters { size: size_of::<Counters>(), ..Counters::default() };
+    LATEST.get().map_or_else(none, |known| of(known))
 }
 
 /// What the counters of a recording say now.

@@ -33,11 +33,7 @@ unsafe extern "C" fn acquire(
     flags: u64,
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
-    let Some(acquire) = context::get().and_then(|tracer| tracer.api.counted_queue_acquire) else {
-        return HSA_STATUS_ERROR;
-    };
-    // SAFETY: the arguments are the caller's, passed on as they came.
-    let status = unsafe { acquire(agent, kind, priority, callback, data, flags, queue) };
+    let status = original!(counted_queue_acquire(agent, kind, priority, callback, data, flags, queue));
     if status == HSA_STATUS_SUCCESS {
         static SAID: AtomicBool = AtomicBool::new(false);
         guarded(|_| log::warn_once(&SAID, format_args!("packets on counted queues are not recorded")));
@@ -51,9 +47,5 @@ unsafe extern "C" fn acquire(
 
 unsafe extern "C" fn release(queue: *mut hsa_queue_t) -> hsa_status_t {
     guarded(|tracer| tracer.unseen_ends(queue as u64));
-    match context::get().and_then(|tracer| tracer.api.counted_queue_release) {
-        // SAFETY: the argument is the caller's, passed on as it came.
-        Some(release) => unsafe { release(queue) },
-        None => HSA_STATUS_ERROR,
-    }
+    original!(counted_queue_release(queue))
 }

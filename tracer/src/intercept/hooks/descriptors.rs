@@ -51,11 +51,7 @@ unsafe extern "C" fn queue_create(
     descriptors: *mut QueueDescriptor,
     count: u32,
 ) -> hsa_status_t {
-    let Some(create) = context::get().and_then(|tracer| tracer.api.queue_create) else {
-        return HSA_STATUS_ERROR;
-    };
-    // SAFETY: descriptors of the caller, which are there for the call.
-    let original = |descriptors, count| unsafe { create(agent, descriptors, count) };
+    let original = |descriptors, count| original!(queue_create(agent, descriptors, count));
     let gpu = guarded(|tracer| tracer.gpu(agent.handle).filter(|_| !tracer.settings.no_kernels)).flatten();
     let Some(gpu) = gpu else { return original(descriptors, count) };
     // SAFETY: the caller has `count` descriptors there, of which those before another version have this size.
@@ -237,9 +233,5 @@ unsafe extern "C" fn queue_get_info(
     if DIRECT.contains(&attribute) && guarded(|tracer| tracer.is_intercepted(queue as u64)) == Some(true) {
         return HSA_STATUS_ERROR_INVALID_ARGUMENT;
     }
-    match context::get().and_then(|tracer| tracer.api.queue_get_info) {
-        // SAFETY: the arguments are the caller's, passed on as they came.
-        Some(get_info) => unsafe { get_info(queue, attribute, value) },
-        None => HSA_STATUS_ERROR,
-    }
+    original!(queue_get_info(queue, attribute, value))
 }

@@ -13,7 +13,7 @@ use self::calls::Calls;
 use self::name_records::NameRecords;
 use super::sink::{Ending, Sink};
 use crate::base::abi::{self, Callbacks, Deliver};
-use crate::base::counters::{Lost, Skipped, UNHANDED};
+use crate::base::counters::{Counters, Lost, Skipped, UNHANDED};
 use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
 use crate::base::kernels::names::Names;
@@ -53,12 +53,29 @@ pub(super) struct CallbackSink {
 }
 
 /// What has gathered.
-#[derive(Default)]
 struct Batches {
-    kernels: Vec<abi::Kernel>,
-    copies: Vec<abi::Copy>,
-    barriers: Vec<abi::Barrier>,
-    ranges: Vec<abi::Range>,
+    kernels: Batch<abi::Kernel>,
+    copies: Batch<abi::Copy>,
+    barriers: Batch<abi::Barrier>,
+    ranges: Batch<abi::Range>,
+}
+
+/// Records of a kind, what they are delivered to, and how they are counted.
+struct Batch<T> {
+    records: Vec<T>,
+    to: Option<Deliver<T>>,
+    counters: fn(&RecorderState) -> &Counters,
+}
+
+impl<T> Batch<T> {
+    const fn new(to: Option<Deliver<T>>, counters: fn(&RecorderState) -> &Counters) -> Self {
+        Self { records: Vec::new(), to, counters }
+    }
+
+    /// They are not delivered any more.
+    fn lose(&mut self, why: Lost, known: &RecorderState) {
+        (self.counters)(known).lose(why, self.records.drain(..).count() as u64);
+    }
 }
 
 /// What a kernel is called.
@@ -78,7 +95,12 @@ impl CallbackSink {
             names: Names::default(),
             queues: Vec::new(),
             texts: Vec::new(),
-            batches: Batches::default(),
+            batches: Batches {
+                kernels: Batch::new(to.kernels, |known| &known.counters),
+                copies: Batch::new(to.copies, |known| &known.copies),
+                barriers: Batch::new(to.barriers, |known| &known.barriers),
+                ranges: Batch::new(to.ranges, |known| &known.ranges),
+            },
             calls: Calls::default(),
             name_records: to.names.is_some().then(NameRecords::default),
             copies_and_barriers: Vec::new(),
@@ -155,17 +177,20 @@ impl CallbackSink {
         }
     }
 
-    fn deliver_kernels(&mut self) {
+    fn deliver<T>(&mut self, batch: fn(&mut Batches) -> &mut Batch<T>) {
         self.deliver_names();
-        let count = deliver(self.to.kernels, &mut self.batches.kernels, self.to.data);
-        self.known.counters.record(count);
+        let Batch { records, to, counters } = batch(&mut self.batches);
+        let count = deliver(*to, records, self.to.data);
+        counters(&self.known).record(count);
     }
 
-    fn deliver_ranges(&mut self) {
-        self.deliver_names();
-        self.known.ranges.take_over(&UNHANDED);
-        let count = deliver(self.to.ranges, &mut self.batches.ranges, self.to.data);
-        self.known.ranges.record(count);
+    /// Adds a record to its batch, which is delivered when it is full.
+    fn gather<T>(&mut self, record: T, batch: fn(&mut Batches) -> &mut Batch<T>) {
+        let records = &mut batch(&mut self.batches).records;
+        records.push(record);
+        if records.len() >= BATCH {
+            self.deliver(batch);
+        }
     }
 
     fn deliver_calls(&mut self) {
@@ -205,11 +230,8 @@ impl RecordSink for CallbackSink {
             (Some(why), Some(_)) => self.known.ranges.lose(why, 1),
             (None, Some(range)) => {
                 self.register(range.tid);
-                self.batches.ranges.push(range);
+                self.gather(range, |batches| &mut batches.ranges);
             }
-        }
-        if self.batches.ranges.len() >= BATCH {
-            self.deliver_ranges();
         }
     }
 
@@ -243,10 +265,7 @@ impl Sink for CallbackSink {
         }
         self.register(dispatch.tid);
         let kernel = self.kernel(dispatch);
-        self.batches.kernels.push(kernel);
-        if self.batches.kernels.len() >= BATCH {
-            self.deliver_kernels();
-        }
+        self.gather(kernel, |batches| &mut batches.kernels);
     }
 
     fn add_copies_and_barriers(&mut self) {
@@ -266,10 +285,11 @@ impl Sink for CallbackSink {
             self.give_up(Lost::Ended, "the program has stopped it");
             return self.end();
         }
-        self.deliver_kernels();
-        self.deliver_copies();
-        self.deliver_barriers();
-        self.deliver_ranges();
+        self.deliver(|batches| &mut batches.kernels);
+        self.deliver(|batches| &mut batches.copies);
+        self.deliver(|batches| &mut batches.barriers);
+        self.known.ranges.take_over(&UNHANDED);
+        self.deliver(|batches| &mut batches.ranges);
         self.deliver_calls();
     }
 
@@ -280,10 +300,10 @@ impl Sink for CallbackSink {
         self.over = Some(why);
         self.ending.failure.get_or_insert_with(|| reason.to_owned());
         if matches!(why, Lost::Failure | Lost::Ended) {
-            self.known.counters.lose(why, self.batches.kernels.drain(..).count() as u64);
-            self.known.copies.lose(why, self.batches.copies.drain(..).count() as u64);
-            self.known.barriers.lose(why, self.batches.barriers.drain(..).count() as u64);
-            self.known.ranges.lose(why, self.batches.ranges.drain(..).count() as u64);
+            self.batches.kernels.lose(why, &self.known);
+            self.batches.copies.lose(why, &self.known);
+            self.batches.barriers.lose(why, &self.known);
+            self.batches.ranges.lose(why, &self.known);
             for (counters, count) in self.known.calls.iter().zip(self.calls.counts) {
                 counters.lose(why, count);
             }

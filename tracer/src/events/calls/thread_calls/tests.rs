@@ -17,6 +17,9 @@ static BOUND: Bound = Bound::new(usize::MAX, 2);
 
 const FUNCTION: Function = Function::new(Source::Hip, 7);
 
+/// Calls that begin or return in a case of a property.
+const STEPS: usize = if cfg!(miri) { 60 } else { 3_000 };
+
 /// A thread's side.
 struct State {
     queue: EventQueue,
@@ -91,8 +94,8 @@ fn a_call_that_was_taken_before_its_thread_has_left_it_is_not_told_again() {
 proptest! {
     #[test]
     fn a_recording_that_ends_meanwhile_has_each_call_once(
-        steps in prop::collection::vec(prop::bool::weighted(0.55), 1..3_000),
-        moment in 0..1_000_usize,
+        steps in prop::collection::vec(prop::bool::weighted(0.55), 1..STEPS),
+        moment in 0..STEPS / 3,
     ) {
         let (mut state, mut queue) = thread();
         let (returned, counters) = (AtomicUsize::new(0), Counters::default());
@@ -118,7 +121,7 @@ proptest! {
 
     #[test]
     fn whoever_looks_meanwhile_finds_no_call_under_way_that_has_been_told(
-        steps in prop::collection::vec(prop::bool::weighted(0.55), 1..3_000),
+        steps in prop::collection::vec(prop::bool::weighted(0.55), 1..STEPS),
     ) {
         let (mut state, mut queue) = thread();
         let mut told = BTreeSet::new();

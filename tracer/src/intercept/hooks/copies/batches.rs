@@ -36,11 +36,8 @@ unsafe extern "C" fn async_batch_copy(
     dependency_count: u32,
     dependencies: *const hsa_signal_t,
 ) -> hsa_status_t {
-    let Some(copy) = context::get().and_then(|tracer| tracer.api.async_batch_copy) else {
-        return HSA_STATUS_ERROR;
-    };
-    // SAFETY: operations and signals of the caller, or a copy of one of them, which are there for the call.
-    let original = |operations, count| unsafe { copy(operations, count, dependency_count, dependencies) };
+    let original =
+        |operations, count| original!(async_batch_copy(operations, count, dependency_count, dependencies));
     let is_recorded = guarded(|tracer| tracer.copies.is_some()) == Some(true);
     if !is_recorded || operations.is_null() {
         return original(operations, count);

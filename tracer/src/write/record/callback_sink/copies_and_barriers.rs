@@ -1,22 +1,10 @@
 //! Copies and barriers that have gathered for callbacks.
 
-use super::{BATCH, CallbackSink, address, deliver};
+use super::{CallbackSink, address};
 use crate::base::abi::{self, HOST};
 use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
 
 impl CallbackSink {
-    pub(super) fn deliver_copies(&mut self) {
-        self.deliver_names();
-        let count = deliver(self.to.copies, &mut self.batches.copies, self.to.data);
-        self.known.copies.record(count);
-    }
-
-    pub(super) fn deliver_barriers(&mut self) {
-        self.deliver_names();
-        let count = deliver(self.to.barriers, &mut self.batches.barriers, self.to.data);
-        self.known.barriers.record(count);
-    }
-
     pub(super) fn add_copy_or_barrier(&mut self, op: &CopyOrBarrier) {
         if let Some(why) = self.over {
             let counters = match op.what {
@@ -32,7 +20,7 @@ impl CallbackSink {
             What::Copy(Copy { bytes, source, destination }) => {
                 let agent = |gpu: Option<u16>| gpu.map_or(HOST, i32::from);
                 let (source, destination) = (agent(source), agent(destination));
-                self.batches.copies.push(abi::Copy {
+                let copy = abi::Copy {
                     start,
                     end,
                     enqueued,
@@ -43,13 +31,11 @@ impl CallbackSink {
                     destination,
                     tid,
                     reserved: 0,
-                });
-                if self.batches.copies.len() >= BATCH {
-                    self.deliver_copies();
-                }
+                };
+                self.gather(copy, |batches| &mut batches.copies);
             }
             What::Barrier { queue, gpu } => {
-                self.batches.barriers.push(abi::Barrier {
+                let barrier = abi::Barrier {
                     start,
                     end,
                     enqueued,
@@ -60,10 +46,8 @@ impl CallbackSink {
                     queue_id: queue.0,
                     tid,
                     reserved: 0,
-                });
-                if self.batches.barriers.len() >= BATCH {
-                    self.deliver_barriers();
-                }
+                };
+                self.gather(barrier, |batches| &mut batches.barriers);
             }
         }
     }

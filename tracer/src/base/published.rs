@@ -1,0 +1,86 @@
+//! A value that any thread may read at any time without a lock: it is never freed.
+
+#![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The place of such a value, which has none at first.
+#[derive(Debug)]
+pub struct Published<T>(AtomicPtr<T>);
+
+impl<T: Sync> Published<T> {
+    /// Without a value.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The value that was put there last.
+    #[inline]
+    pub fn get(&self) -> Option<&'static T> {
+        // SAFETY: null, or a value of `set` or `set_first`, which is never freed.
+        unsafe { self.0.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Puts a value there. The one before stays in memory: a thread may still read it.
+    pub fn set(&self, value: T) -> &'static T {
+        let value = Box::leak(Box::new(value));
+        self.0.store(value, Ordering::Release);
+        value
+    }
+
+    /// Puts a value there where there is none.
+    ///
+    /// # Errors
+    /// The value that is there.
+    pub fn set_first(&self, value: T) -> Result<&'static T, &'static T> {
+        let new = Box::into_raw(Box::new(value));
+        match self.0.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
+            // SAFETY: it was made above and is never freed.
+            Ok(_) => Ok(unsafe { &*new }),
+            Err(there) => {
+                // SAFETY: no other thread has seen it.
+                drop(unsafe { Box::from_raw(new) });
+                // SAFETY: as for `get`.
+                Err(unsafe { &*there })
+            }
+        }
+    }
+
+    /// In the child of a fork: there is no value. Whether there was one. Allocates and frees nothing.
+    pub fn forget(&self) -> bool {
+        !self.0.swap(ptr::null_mut(), Ordering::AcqRel).is_null()
+    }
+}
+
+impl<T: Sync> Default for Published<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_value_stays_until_another_one_is_set() {
+        let place = Published::new();
+        assert_eq!((place.get(), place.set_first(3)), (None, Ok(&3)));
+        assert_eq!((place.set_first(4), place.get()), (Err(&3), Some(&3)));
+        assert_eq!((place.set(5), place.get()), (&5, Some(&5)));
+        assert_eq!((place.forget(), place.get(), place.forget()), (true, None, false));
+    }
+
+    #[test]
+    fn threads_that_meet_agree_on_one_value() {
+        let place = Published::new();
+        let values: Vec<u64> = std::thread::scope(|scope| {
+            let put = |value| place.set_first(value).unwrap_or_else(|there| there);
+            let threads: Vec<_> = (0..4).map(|value| scope.spawn(move || *put(value))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(values.iter().all(|value| Some(value) == place.get()), "{values:?}");
+    }
+}
