@@ -11,6 +11,7 @@ mod analysis;
 pub mod api;
 pub mod busy_over_time;
 pub mod categories;
+pub mod collective_sizes;
 pub mod combine;
 pub mod compare;
 pub mod complete_steps;
