@@ -10,6 +10,7 @@ use rtl_schema::table::Track;
 use rtl_schema::{Durations, Tables};
 
 use crate::Stats;
+use crate::distribution::{self, BARS};
 use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
@@ -82,6 +83,8 @@ pub struct Group {
     pub share: f64,
     /// How many of the calls have length zero.
     pub zero: u64,
+    /// The shape of the durations ([`crate::distribution`]) of a kernel; all zero of other groups.
+    pub bars: [u8; BARS],
 }
 
 /// Orders `groups` by `sort`, equal ones by label.
@@ -110,6 +113,8 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
     let by_kernel = sorted.groups();
+    let shape = |(position, (stats, _)): (usize, &(Stats, u64))| sorted.bars(position, stats);
+    let bars: Vec<[u8; BARS]> = by_kernel.iter().enumerate().map(shape).collect();
     let mut labels = Vec::new();
     let mut by_category = Vec::new();
     let mut first = 0;
@@ -119,7 +124,10 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
         first += kernels.len();
     }
     [
-        finish(by_kernel, |position| Group::of_kernel(&names.kernels[position])),
+        finish(by_kernel, |position| Group {
+            bars: bars[position],
+            ..Group::of_kernel(&names.kernels[position])
+        }),
         finish(by_category, |position| Group {
             label: Arc::clone(&labels[position]),
             category: Some(Arc::clone(&labels[position])),
@@ -223,6 +231,12 @@ impl Sorted {
     /// Each group by itself.
     fn groups(&mut self) -> Vec<(Stats, u64)> {
         (0..self.long.len()).map(|group| self.stats(group..group + 1)).collect()
+    }
+
+    /// The shape of the durations of one group.
+    fn bars(&self, group: usize, stats: &Stats) -> [u8; BARS] {
+        let short = &self.buffer[self.begins[group]..self.begins[group + 1]];
+        distribution::bars(short, &self.long[group], (stats.min_ns, stats.max_ns))
     }
 
     /// Several neighbours as one.

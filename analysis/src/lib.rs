@@ -18,6 +18,7 @@ pub mod complete_steps;
 pub mod copies;
 pub mod decomposition;
 pub mod display_names;
+pub mod distribution;
 mod error;
 pub mod facts;
 pub mod findings;
