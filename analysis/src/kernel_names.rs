@@ -13,6 +13,8 @@ pub struct KernelNames {
     kernel_of_slot: Vec<u32>,
     collective_of_slot: Vec<bool>,
     strings: usize,
+    /// The rules behind the categories.
+    pub(crate) categories: Categories,
 }
 
 impl KernelNames {
@@ -40,7 +42,7 @@ impl KernelNames {
             kernel_of_slot[slot] = positions[number] as u32;
             collective_of_slot[slot] = kernels[positions[number]].is_collective();
         }
-        Self { kernels, kernel_of_slot, collective_of_slot, strings }
+        Self { kernels, kernel_of_slot, collective_of_slot, strings, categories: categories.clone() }
     }
 
     /// The position in `kernels` of a name that some dispatch carries.

@@ -11,6 +11,7 @@ use rtl_schema::table::Track;
 use rtl_schema::{Durations, Tables};
 
 use crate::Stats;
+use crate::distribution::{self, BARS};
 use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
@@ -83,6 +84,8 @@ pub struct Group {
     pub share: f64,
     /// How many of the calls have length zero.
     pub zero: u64,
+    /// The shape of the durations ([`crate::distribution`]) of a kernel; all zero of other groups.
+    pub bars: [u8; BARS],
 }
 
 /// Orders `groups` by `sort`, equal ones by label.
@@ -110,20 +113,21 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
     let dispatches = &tables.dispatches;
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
-    let by_kernel = finish(sorted.groups(), |position| Group::of_kernel(&names.kernels[position]));
-    let mut labels = Vec::new();
+    let of_kernel = |(position, kernel)| {
+        let (stats, zero) = sorted.stats(position..position + 1);
+        let bars = sorted.bars(position, &stats);
+        Group { stats, zero, bars, ..Group::of_kernel(kernel) }
+    };
+    let by_kernel = finish(names.kernels.iter().enumerate().map(of_kernel));
     let mut by_category = Vec::new();
     let mut first = 0;
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
-        labels.push(&kernels[0].category);
-        by_category.push(sorted.stats(first..first + kernels.len()));
+        let [label, category] = [&kernels[0].category; 2].map(Arc::clone);
+        let (stats, zero) = sorted.stats(first..first + kernels.len());
+        by_category.push(Group { label, category: Some(category), stats, zero, ..Group::default() });
         first += kernels.len();
     }
-    let of_category = |position: usize| {
-        let [label, category] = [labels[position], labels[position]].map(Arc::clone);
-        Group { label, category: Some(category), ..Group::default() }
-    };
-    [by_kernel, finish(by_category.into_iter(), of_category)]
+    [by_kernel, finish(by_category.into_iter())]
 }
 
 /// Groups by something that the track decides.
@@ -136,7 +140,7 @@ pub(crate) fn by_track<K: Copy + Eq + Hash>(
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
     let key_of_row = |row: usize| key_of_track[dispatches.track[row].index()];
     let mut sorted = Sorted::of(&dispatches.duration, keys.len(), key_of_row);
-    finish(sorted.groups(), |position| Group::of(label(keys[position])))
+    finish(sorted.labelled(|position| Group::of(label(keys[position]))))
 }
 
 /// Groups by one key of each dispatch.
@@ -147,7 +151,7 @@ pub(crate) fn by_key<K: Copy + Eq + Hash>(
 ) -> Vec<Group> {
     let (keys, key_of_row) = distinct(keys);
     let mut sorted = Sorted::of(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
-    finish(sorted.groups(), |position| label(keys[position]))
+    finish(sorted.labelled(|position| label(keys[position])))
 }
 
 impl Group {
@@ -161,13 +165,9 @@ impl Group {
     }
 }
 
-/// Leaves out empty groups, labels the others, adds shares and sorts.
-fn finish(found: impl Iterator<Item = (Stats, u64)>, label: impl Fn(usize) -> Group) -> Vec<Group> {
-    let mut groups: Vec<Group> = found
-        .enumerate()
-        .filter(|(_, (stats, _))| stats.calls > 0)
-        .map(|(position, (stats, zero))| Group { stats, zero, ..label(position) })
-        .collect();
+/// Leaves out empty groups, adds shares and sorts.
+fn finish(groups: impl Iterator<Item = Group>) -> Vec<Group> {
+    let mut groups: Vec<Group> = groups.filter(|group| group.stats.calls > 0).collect();
     let all: i128 = groups.iter().map(|group| i128::from(group.stats.total_ns)).sum();
     if all != 0 {
         groups.iter_mut().for_each(|group| group.share = group.stats.total_ns as f64 / all as f64);
@@ -212,6 +212,19 @@ impl Sorted {
     /// Statistics of each group, and how many of its durations are zero.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = (Stats, u64)> {
         (1..self.begins.len()).map(|next| self.stats(next - 1..next))
+    }
+
+    /// Each group with its label.
+    fn labelled(&mut self, label: impl Fn(usize) -> Group) -> impl Iterator<Item = Group> {
+        let groups = self.groups().enumerate();
+        groups.map(move |(position, (stats, zero))| Group { stats, zero, ..label(position) })
+    }
+
+    /// The shape of the durations of one group.
+    fn bars(&self, group: usize, stats: &Stats) -> [u8; BARS] {
+        let short = &self.buffer[self.begins[group]..self.begins[group + 1]];
+        let long = self.long.get(&group).map_or(&[][..], Vec::as_slice);
+        distribution::bars(short, long, (stats.min_ns, stats.max_ns))
     }
 
     /// Several neighbours as one group.

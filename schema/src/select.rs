@@ -8,6 +8,8 @@ pub struct Select {
     pub shapes: bool,
     /// Launch shapes, LDS, scratch and kernel symbols of dispatches.
     pub launch: bool,
+    /// What a framework or a library states of collectives, which launch shapes bring, too.
+    pub collectives: bool,
     /// Threads, correlation ids and times of enqueueing: the columns that tie an op to the call that caused it.
     pub links: bool,
     /// Ranges and markers, and the range id that dispatches carry.
@@ -45,6 +47,11 @@ impl Select {
     /// Whether allocations and scratch events are read.
     pub(crate) const fn allocations(&self) -> bool {
         self.memory || self.secondary
+    }
+
+    /// Whether dispatches have what is stated of their collective.
+    pub(crate) const fn any_collective(&self) -> bool {
+        self.collectives || self.any_shape()
     }
 
     /// Whether dispatches have their launch shapes.

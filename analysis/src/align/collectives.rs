@@ -7,6 +7,9 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::groups::{Label, Sequence};
 use super::synchronises;
+use crate::Categories;
+use crate::categories::COLLECTIVE;
+use crate::collective_sizes::{CallsBySize, CollectiveSizes};
 
 /// The calls of one kernel with one shape that one process launched on one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,15 +28,40 @@ pub struct CollectiveCalls {
     pub calls: Vec<(i64, i64)>,
     /// What the trace states of each call; empty where it states nothing of any.
     pub labels: Vec<Label>,
+    /// The number of the size of each call; empty where the trace states nothing of any.
+    pub sizes: Vec<u32>,
+}
+
+/// All collectives of a trace.
+#[derive(Debug, Clone, Default)]
+pub struct FoundCollectives {
+    /// Those that their members leave together, in an order that does not depend on how the trace is numbered.
+    pub calls: Vec<CollectiveCalls>,
+    /// What the sizes of calls refer to.
+    pub sizes: CollectiveSizes,
+    /// Calls of other collectives.
+    pub others: CallsBySize,
+}
+
+/// What the name of a kernel says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Other,
+    Collective,
+    /// Its members leave it together.
+    Synchronising,
 }
 
 /// Finds collectives in chunks of a trace.
 #[derive(Debug, Default)]
 pub struct CollectiveFinder {
-    /// By name, whether it is a collective's.
-    names: Vec<bool>,
+    categories: Categories,
+    /// By name, once a dispatch has carried it.
+    kinds: Vec<Option<Kind>>,
     /// By the collective's id, what it states.
     stated: Vec<(u64, Label)>,
+    sizes: CollectiveSizes,
+    others: CallsBySize,
     found: FxHashMap<Place, CollectiveCalls>,
 }
 
@@ -41,18 +69,59 @@ pub struct CollectiveFinder {
 type Place = (TrackId, NameId, Option<ShapeId>, u64);
 
 impl CollectiveFinder {
+    /// Nothing yet of a trace whose kernels have these categories.
+    #[must_use]
+    pub fn new(categories: &Categories) -> Self {
+        Self { categories: categories.clone(), ..Self::default() }
+    }
+
     /// Adds the rows of a chunk.
     pub fn add_chunk(&mut self, chunk: &Tables) {
-        let new = chunk.strings.iter().skip(self.names.len());
-        self.names.extend(new.map(|(_, text)| synchronises(text)));
+        self.sizes.add_chunk(chunk);
         let new = (self.stated.len()..chunk.collectives.rows().len())
             .map(|id| stated(chunk, CollectiveId(id as u32)));
         self.stated.extend(new);
         for at in 0..chunk.dispatches.len() {
-            let name = chunk.dispatches.name[at];
-            if self.names.get(name.index()).copied().unwrap_or(false) {
-                self.row(chunk, at);
+            match self.kind(chunk, chunk.dispatches.name[at]) {
+                Kind::Synchronising => self.row(chunk, at),
+                Kind::Collective => self.other(chunk, at, true),
+                Kind::Other if self.sizes.are_any() => self.other(chunk, at, false),
+                Kind::Other => {}
             }
+        }
+    }
+
+    #[inline]
+    fn kind(&mut self, chunk: &Tables, name: NameId) -> Kind {
+        match self.kinds.get(name.index()) {
+            Some(&Some(kind)) => kind,
+            _ => self.new_kind(chunk, name),
+        }
+    }
+
+    #[cold]
+    fn new_kind(&mut self, chunk: &Tables, name: NameId) -> Kind {
+        if !name.is_some() {
+            return Kind::Other;
+        }
+        let text = chunk.strings.get(name);
+        let kind = match self.categories.of(rtl_schema::identity(text)) == COLLECTIVE {
+            _ if synchronises(text) => Kind::Synchronising,
+            true => Kind::Collective,
+            false => Kind::Other,
+        };
+        self.kinds.resize(self.kinds.len().max(name.index() + 1), None);
+        self.kinds[name.index()] = Some(kind);
+        kind
+    }
+
+    /// Counts a call that its members do not leave together; of no collective if it has no size.
+    fn other(&mut self, chunk: &Tables, at: usize, is_collective: bool) {
+        let size = self.sizes.number(chunk.dispatches.collective.get(at));
+        if let Some(duration) = chunk.dispatches.duration.valid(at)
+            && (is_collective || size > 0)
+        {
+            self.others.add(size, duration);
         }
     }
 
@@ -73,11 +142,12 @@ impl CollectiveFinder {
         });
         found.calls.push((row.start, row.start.saturating_add(duration)));
         found.labels.push(label);
+        found.sizes.push(self.sizes.number(row.collective));
     }
 
-    /// All that were found, in an order that does not depend on how the trace is numbered.
+    /// All that were found.
     #[must_use]
-    pub fn finish(self) -> Vec<CollectiveCalls> {
+    pub fn finish(self) -> FoundCollectives {
         let mut found: Vec<CollectiveCalls> = joined(self.found);
         found.iter_mut().for_each(CollectiveCalls::sort);
         found.sort_by(|one, other| {
@@ -88,7 +158,7 @@ impl CollectiveFinder {
                 &other.calls,
             ))
         });
-        found
+        FoundCollectives { calls: found, sizes: self.sizes, others: self.others }
     }
 }
 
@@ -126,6 +196,7 @@ fn joined(mut found: FxHashMap<Place, CollectiveCalls>) -> Vec<CollectiveCalls> 
         {
             stated.calls.extend(unstated.calls);
             stated.labels.extend(unstated.labels);
+            stated.sizes.extend(unstated.sizes);
         }
     }
     found.into_values().collect()
@@ -135,19 +206,22 @@ impl CollectiveCalls {
     /// Sorts calls by end.
     fn sort(&mut self) {
         if self.labels.iter().all(|label| *label == Label::default()) {
-            self.labels = Vec::new();
+            (self.labels, self.sizes) = (Vec::new(), Vec::new());
             return self.calls.sort_by_key(|&(start, end)| (end, start));
         }
-        let mut all: Vec<((i64, i64), Label)> = self.calls.drain(..).zip(self.labels.drain(..)).collect();
-        all.sort_by_key(|&((start, end), label)| (end, start, label));
-        (self.calls, self.labels) = all.into_iter().unzip();
+        let stated = self.labels.drain(..).zip(self.sizes.drain(..));
+        let mut all: Vec<((i64, i64), (Label, u32))> = self.calls.drain(..).zip(stated).collect();
+        all.sort_by_key(|&((start, end), (label, _))| (end, start, label));
+        let stated: Vec<(Label, u32)>;
+        (self.calls, stated) = all.into_iter().unzip();
+        (self.labels, self.sizes) = stated.into_iter().unzip();
     }
 }
 
-/// All collectives of a trace that is in memory.
+/// All collectives of a trace that is in memory and whose kernels have these categories.
 #[must_use]
-pub fn collectives(tables: &Tables) -> Vec<CollectiveCalls> {
-    let mut finder = CollectiveFinder::default();
+pub fn collectives(tables: &Tables, categories: &Categories) -> FoundCollectives {
+    let mut finder = CollectiveFinder::new(categories);
     finder.add_chunk(tables);
     finder.finish()
 }
@@ -160,8 +234,8 @@ pub fn sequences(
     mut rank: impl FnMut(ProcessId, AgentId) -> Option<usize>,
 ) -> (Vec<Sequence>, Vec<String>) {
     let sequence = |found: CollectiveCalls| {
-        let CollectiveCalls { process, agent, name, kind, communicator, calls, labels } = found;
-        Some((Sequence { rank: rank(process, agent)?, kind, communicator, calls, labels }, name))
+        let CollectiveCalls { process, agent, name, kind, communicator, calls, labels, sizes } = found;
+        Some((Sequence { rank: rank(process, agent)?, kind, communicator, calls, labels, sizes }, name))
     };
     collectives.into_iter().filter_map(sequence).unzip()
 }
@@ -192,7 +266,7 @@ mod tests {
             (0, "ncclAllReduce", 30, None),
             (0, "ncclAllReduce", 40, Some(-1)),
         ];
-        let found = collectives(&tables(&rows));
+        let found = collectives(&tables(&rows), &Categories::default()).calls;
         let calls: Vec<_> = found.iter().map(|found| (found.agent.0, found.calls.clone())).collect();
         assert_eq!(calls, [(0, vec![(1, 5), (10, 15)]), (1, vec![(12, 15)])]);
         assert_eq!(found[0].kind, found[1].kind);
@@ -208,6 +282,7 @@ mod tests {
         second.dispatches.retain(&(0..20).map(|at| at >= 7).collect::<Vec<_>>());
         finder.add_chunk(&first);
         finder.add_chunk(&second);
-        assert_eq!(finder.finish(), collectives(&tables(&rows)));
+        let whole = collectives(&tables(&rows), &Categories::default());
+        assert_eq!(finder.finish().calls, whole.calls);
     }
 }

@@ -34,6 +34,8 @@ pub struct Sequence {
     pub calls: Vec<(i64, i64)>,
     /// What the trace states of each call; empty where it states nothing of any.
     pub labels: Vec<Label>,
+    /// The number of the size of each call, as the caller has them; empty where no size is known.
+    pub sizes: Vec<u32>,
 }
 
 /// Sequences that are the same collectives seen from each member.
@@ -169,6 +171,12 @@ pub fn matched_collectives<'a>(
         };
         calls.iter().map(member).collect()
     })
+}
+
+/// All collectives of a group, also those that one rank has: of each member the position of its sequence and of its call.
+pub fn collective_calls(group: &Group) -> impl Iterator<Item = Vec<(usize, usize)>> + '_ {
+    let sequence = |&(member, call): &(u32, u32)| (group.members[member as usize], call as usize);
+    group.collectives.iter().map(move |calls| calls.iter().map(sequence).collect())
 }
 
 impl Group {

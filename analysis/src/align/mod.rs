@@ -23,11 +23,11 @@ mod synchronising;
 pub mod waits;
 
 pub use clock::Clock;
-pub use collectives::{CollectiveCalls, CollectiveFinder, collectives, sequences};
+pub use collectives::{CollectiveCalls, CollectiveFinder, FoundCollectives, collectives, sequences};
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
 pub use groups::{
-    Group, Groups, Label, MatchedCollective, Sequence, Unmatched, group_sequences, is_whole,
-    matched_collectives,
+    Group, Groups, Label, MatchedCollective, Sequence, Unmatched, collective_calls, group_sequences,
+    is_whole, matched_collectives,
 };
 pub use synchronising::synchronises;
 pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, leave_together, violations, waits};

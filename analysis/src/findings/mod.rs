@@ -16,6 +16,7 @@ mod idle_host;
 mod idle_queued;
 mod idle_sync;
 mod idle_unknown;
+mod imbalance;
 mod inputs;
 mod launch_bound;
 mod straggler;
@@ -40,8 +41,9 @@ pub const LEAST: f64 = 0.01;
 type Rule = fn(&Inputs<'_>) -> Option<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     straggler::finding,
+    imbalance::finding,
     exposed_comm::finding,
     first_call::finding,
     blocking_copy::finding,

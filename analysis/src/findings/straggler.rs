@@ -1,6 +1,7 @@
 //! One rank that the others wait for.
 
 use super::finding::{Finding, PLACES};
+use super::imbalance;
 use super::inputs::Inputs;
 use super::words::{percent, time};
 use crate::ranks::Rank;
@@ -11,7 +12,7 @@ use crate::trust::Evidence;
 const EXPLAINS: f64 = 0.5;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let straggler = inputs.straggler()?;
+    let straggler = inputs.straggler().filter(|_| !imbalance::is_of_several(inputs))?;
     let name = straggler.name.as_str();
     let others = || inputs.ranks().iter().filter(|rank| rank.name != name && rank.collectives > 0);
     // Without it every rank would end earlier, the straggler too.

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use rtl_schema::table::Collective;
-use rtl_schema::{CollectiveId, NameId, Tables};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rtl_schema::{NameId, Tables};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::collectives::GroupInstances;
-use super::members::Members;
-use crate::align::{self, MatchedCollective};
-use crate::kernel_names::KernelNames;
+use crate::Categories;
+use crate::align::{self, Groups, Sequence};
+use crate::categories::COLLECTIVE;
+use crate::collective_sizes::{CallsBySize, CollectiveSizes};
+use crate::stats::CallTotal;
 
 /// The collectives of one operation in one communicator, of sizes within a factor of two.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -52,107 +52,187 @@ pub enum Timing {
     Call,
 }
 
-/// The collectives with a known size, and how many calls of collectives have none.
-pub(super) fn bandwidths(
-    tables: &Tables,
-    members: &Members,
-    names: &KernelNames,
-    instances: &[GroupInstances],
-) -> (Vec<Bandwidth>, u64) {
-    if tables.collectives.rows().is_empty() {
-        return (Vec::new(), 0);
+/// Calls and times of collectives by size, of one or several traces.
+#[derive(Debug, Default)]
+pub struct BandwidthSums<'a> {
+    /// What the numbers of sizes refer to, by trace.
+    sizes: Vec<&'a CollectiveSizes>,
+    /// By trace, number of the size and timing.
+    sums: BTreeMap<(usize, u32, Timing), Sum>,
+    unsized_calls: u64,
+}
+
+/// Collectives of one size.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    total: CallTotal,
+    /// How many ranks were seen in one.
+    members: u32,
+}
+
+/// The collectives of all ranks, matched.
+pub struct MatchedCalls<'a, T> {
+    /// The calls of each rank on each queue.
+    pub sequences: &'a [Sequence],
+    /// Which of them are the same collectives.
+    pub groups: &'a Groups,
+    /// Of each group, whether its members are on one clock.
+    pub on_one_clock: &'a [bool],
+    /// Of a sequence, the trace that it is of.
+    pub trace: T,
+}
+
+impl<'a> BandwidthSums<'a> {
+    /// Nothing yet of traces with these sizes.
+    #[must_use]
+    pub fn new(sizes: impl IntoIterator<Item = &'a CollectiveSizes>) -> Self {
+        Self { sizes: sizes.into_iter().collect(), ..Self::default() }
     }
-    let mut sums = Sums { tables, rows: BTreeMap::new() };
-    let stated = stated(tables, members);
-    let mut covered: FxHashSet<Call> = FxHashSet::default();
-    for group in instances {
-        for collective in &group.all {
-            if !align::is_whole(collective.len(), group.members.len()) {
-                continue;
+
+    /// Adds calls of a trace that no other rank's are matched with.
+    pub fn add_calls(&mut self, trace: usize, calls: &CallsBySize) {
+        for (number, total) in calls.totals() {
+            self.call(trace, number, total);
+        }
+    }
+
+    /// Adds matched collectives; `moved` puts the start and end of a sequence's call on the common clock.
+    pub fn add_matched<T: Fn(usize) -> usize>(
+        &mut self,
+        calls: &MatchedCalls<'_, T>,
+        moved: impl Fn(usize, (i64, i64)) -> (i64, i64),
+    ) {
+        let MatchedCalls { sequences, groups, on_one_clock, trace } = calls;
+        for (group, &on_one_clock) in groups.groups.iter().zip(*on_one_clock) {
+            for collective in align::collective_calls(group) {
+                let number = |&(sequence, call): &(usize, usize)| {
+                    let number = sequences[sequence].sizes.get(call).copied().unwrap_or(0);
+                    (trace(sequence), number)
+                };
+                // Where an exchange gives ranks different sizes, the largest one decides how long it takes.
+                let bytes = |known: &(usize, u32)| self.sizes[known.0].get(known.1).map(|size| size.bytes);
+                let known = collective.iter().map(number).max_by_key(bytes).filter(|known| known.1 > 0);
+                let is_whole = collective.len() > 1 && align::is_whole(collective.len(), group.members.len());
+                match known.filter(|_| is_whole) {
+                    Some((trace, number)) => {
+                        let times = collective
+                            .iter()
+                            .map(|&(sequence, call)| moved(sequence, sequences[sequence].calls[call]));
+                        let (timing, time) = transfer(times, on_one_clock);
+                        let sum = self.sums.entry((trace, number, timing)).or_default();
+                        sum.total.add(time);
+                        sum.members = sum.members.max(collective.len() as u32);
+                    }
+                    None => collective.iter().for_each(|&(sequence, call)| {
+                        self.one(trace(sequence), &sequences[sequence], call);
+                    }),
+                }
             }
-            // Where an exchange gives ranks different sizes, the largest one decides how long it takes.
-            let known = collective.iter().filter_map(|call| {
-                let id = *stated.get(call)?;
-                Some((size(tables, tables.collectives.get(id))?, id))
+        }
+        for &sequence in &groups.unmatched {
+            let own = &sequences[sequence];
+            (0..own.calls.len()).for_each(|call| self.one(trace(sequence), own, call));
+        }
+    }
+
+    /// Adds a call that no other rank's is matched with.
+    fn one(&mut self, trace: usize, sequence: &Sequence, call: usize) {
+        let (start, end) = sequence.calls[call];
+        let mut total = CallTotal::default();
+        total.add(end.saturating_sub(start));
+        self.call(trace, sequence.sizes.get(call).copied().unwrap_or(0), total);
+    }
+
+    fn call(&mut self, trace: usize, number: u32, total: CallTotal) {
+        match number {
+            0 => self.unsized_calls += total.calls,
+            _ => self.sums.entry((trace, number, Timing::Call)).or_default().total.append(total),
+        }
+    }
+
+    /// The bandwidth by operation, communicator and size, and the number of calls without a size where others have one.
+    #[must_use]
+    pub fn finish(self) -> (Vec<Bandwidth>, u64) {
+        if !self.sizes.iter().any(|sizes| sizes.are_any()) {
+            return (Vec::new(), 0);
+        }
+        let mut rows: BTreeMap<(&str, &str, &str, Timing, u64), Bandwidth> = BTreeMap::new();
+        for (&(trace, number, timing), sum) in &self.sums {
+            let Some(stated) = self.sizes[trace].get(number) else { continue };
+            let from_bytes = stated.bytes.checked_ilog2().map_or(0, |power| 1 << power);
+            let names = [&stated.operation, &stated.communicator, &stated.ranks];
+            let [operation, communicator, ranks] = names.map(String::as_str);
+            let row = rows.entry((operation, communicator, ranks, timing, from_bytes)).or_insert_with(|| {
+                let [operation, communicator, ranks] = names.map(String::clone);
+                Bandwidth { operation, communicator, ranks, from_bytes, timing, ..Bandwidth::default() }
             });
-            let Some((bytes, id)) = known.max_by_key(|known| known.0) else { continue };
-            let (timing, time) = transfer(collective, group.on_one_clock);
-            sums.add(id, bytes, timing, time, collective.len() as u32);
-            covered.extend(collective);
+            row.members = row.members.max(stated.members.or(Some(sum.members).filter(|&met| met > 0)));
+            row.count += sum.total.calls;
+            row.bytes = row.bytes.saturating_add(stated.bytes.saturating_mul(sum.total.calls));
+            row.time_ns = row.time_ns.saturating_add(sum.total.total_ns);
+        }
+        (rows.into_values().map(Bandwidth::finish).collect(), self.unsized_calls)
+    }
+}
+
+/// The collectives of a trace that arrives in chunks, none of them matched: memory does not grow with them.
+#[derive(Debug, Default)]
+pub struct SizedCalls {
+    categories: Categories,
+    sizes: CollectiveSizes,
+    calls: CallsBySize,
+    /// By name, whether it is that of a collective, once a dispatch has carried it.
+    names: FxHashMap<NameId, bool>,
+}
+
+impl SizedCalls {
+    /// Nothing yet of a trace whose kernels have these categories.
+    #[must_use]
+    pub fn new(categories: &Categories) -> Self {
+        Self { categories: categories.clone(), ..Self::default() }
+    }
+
+    /// Adds the rows of a chunk of a trace whose collectives were selected.
+    pub fn add_chunk(&mut self, chunk: &Tables) {
+        self.sizes.add_chunk(chunk);
+        if !self.sizes.are_any() {
+            return;
+        }
+        let (dispatches, categories) = (&chunk.dispatches, &self.categories);
+        for row in 0..dispatches.len() {
+            let number = self.sizes.number(dispatches.collective.get(row));
+            let name = dispatches.name[row];
+            let is_collective = self.names.entry(name).or_insert_with(|| {
+                categories.of(rtl_schema::identity(chunk.strings.get(name))) == COLLECTIVE
+            });
+            if let Some(duration) = dispatches.duration.valid(row)
+                && (number > 0 || *is_collective)
+            {
+                self.calls.add(number, duration);
+            }
         }
     }
-    let mut unknown = 0;
-    for row in 0..tables.dispatches.len() {
-        let Some(call) = call(tables, members, row) else { continue };
-        if covered.contains(&call) {
-            continue;
+
+    /// The bandwidth of the collectives of several traces, and the calls without a size.
+    #[must_use]
+    pub fn bandwidth(traces: &[Self]) -> (Vec<Bandwidth>, u64) {
+        let mut sums = BandwidthSums::new(traces.iter().map(|trace| &trace.sizes));
+        for (at, trace) in traces.iter().enumerate() {
+            sums.add_calls(at, &trace.calls);
         }
-        let id = tables.dispatches.collective.get(row);
-        match id.and_then(|id| Some((id, size(tables, tables.collectives.get(id))?))) {
-            Some((id, bytes)) => sums.add(id, bytes, Timing::Call, call.2.saturating_sub(call.1), 0),
-            None => unknown += u64::from(names.is_collective(tables.dispatches.name[row])),
-        }
+        sums.finish()
     }
-    (sums.rows.into_values().map(Bandwidth::finish).collect(), unknown)
 }
 
-/// Member, start and end.
-type Call = (usize, i64, i64);
-
-/// What the trace states, by call.
-fn stated(tables: &Tables, members: &Members) -> FxHashMap<Call, CollectiveId> {
-    let stated = tables.dispatches.collective.iter().enumerate();
-    stated.filter_map(|(row, id)| Some((call(tables, members, row)?, id?))).collect()
-}
-
-fn call(tables: &Tables, members: &Members, row: usize) -> Option<Call> {
-    let (start, duration) = (tables.dispatches.start[row], tables.dispatches.duration.valid(row)?);
-    Some((members.of_track(tables.dispatches.track[row])?, start, start.saturating_add(duration)))
-}
-
-/// The time in ns that is left when the last member has come.
-fn transfer(collective: &MatchedCollective, on_one_clock: bool) -> (Timing, i64) {
+/// The time in ns that is left of a collective when its last member has come.
+fn transfer(times: impl Iterator<Item = (i64, i64)> + Clone, on_one_clock: bool) -> (Timing, i64) {
     if on_one_clock {
-        let arrived = collective.iter().map(|call| call.1).max().unwrap_or_default();
-        let ended = collective.iter().map(|call| call.2).max().unwrap_or_default();
+        let arrived = times.clone().map(|(start, _)| start).max().unwrap_or_default();
+        let ended = times.map(|(_, end)| end).max().unwrap_or_default();
         return (Timing::Transfer, ended.saturating_sub(arrived).max(0));
     }
-    let durations = collective.iter().map(|call| call.2.saturating_sub(call.1).max(0));
+    let durations = times.map(|(start, end)| end.saturating_sub(start).max(0));
     (Timing::Shortest, durations.min().unwrap_or_default())
-}
-
-/// Rows by operation, communicator, ranks, timing and size.
-struct Sums<'a> {
-    tables: &'a Tables,
-    rows: BTreeMap<(&'a str, &'a str, &'a str, Timing, u64), Bandwidth>,
-}
-
-impl Sums<'_> {
-    /// `met` is the number of ranks that were seen in it.
-    fn add(&mut self, id: CollectiveId, bytes: u64, timing: Timing, time: i64, met: u32) {
-        let collective = self.tables.collectives.get(id);
-        let [operation, communicator, ranks] =
-            [collective.operation, collective.communicator, collective.ranks]
-                .map(|name| text(self.tables, name));
-        let from_bytes = bytes.checked_ilog2().map_or(0, |power| 1 << power);
-        let row =
-            self.rows.entry((operation, communicator, ranks, timing, from_bytes)).or_insert_with(|| {
-                let members = collective.size.or(Some(met).filter(|&met| met > 0));
-                let [operation, communicator, ranks] = [operation, communicator, ranks].map(str::to_owned);
-                Bandwidth {
-                    operation,
-                    communicator,
-                    ranks,
-                    members,
-                    from_bytes,
-                    timing,
-                    ..Bandwidth::default()
-                }
-            });
-        row.count += 1;
-        row.bytes = row.bytes.saturating_add(bytes);
-        row.time_ns = row.time_ns.saturating_add(time);
-    }
 }
 
 impl Bandwidth {
@@ -162,29 +242,6 @@ impl Bandwidth {
         let bus = known.zip(factor).map(|(rate, factor)| rate * factor);
         Self { algorithm_bytes_per_second: known, bus_bytes_per_second: bus, ..self }
     }
-}
-
-fn text(tables: &Tables, name: NameId) -> &str {
-    if name.is_some() { tables.strings.get(name) } else { "" }
-}
-
-/// The size in bytes: of a gather or a scatter that of all ranks together, which one of its two sides has.
-fn size(tables: &Tables, collective: Collective) -> Option<u64> {
-    let elements = collective.sent.max(collective.received)?;
-    elements.checked_mul(type_bytes(text(tables, collective.data_type))?)
-}
-
-/// The bytes of an element of a type that PyTorch, or a collective library, calls so.
-fn type_bytes(name: &str) -> Option<u64> {
-    Some(match name.to_ascii_lowercase().as_str() {
-        "char" | "byte" | "bool" | "int8" | "uint8" => 1,
-        name if name.starts_with("float8") => 1,
-        "half" | "bfloat16" | "float16" | "short" | "int16" | "uint16" => 2,
-        "float" | "float32" | "int" | "int32" | "uint32" | "complexhalf" => 4,
-        "double" | "float64" | "long" | "int64" | "uint64" | "complexfloat" => 8,
-        "complexdouble" => 16,
-        _ => return None,
-    })
 }
 
 /// What each byte costs the slowest link, by nccl-tests' `doc/PERFORMANCE.md`.
@@ -223,19 +280,5 @@ mod tests {
             assert_eq!(bus_factor(operation, Some(4)), Some(factor), "{operation}");
         }
         assert_eq!([bus_factor("allreduce", None), bus_factor("barrier", Some(4))], [None, None]);
-    }
-
-    #[test]
-    fn sizes_need_a_type_that_is_known() {
-        let mut tables = Tables::default();
-        let mut of = |data_type: &str, sent, received| {
-            let data_type = tables.strings.intern(data_type);
-            size(&tables, Collective { data_type, sent, received, ..Collective::default() })
-        };
-        assert_eq!(of("BFloat16", Some(10), Some(40)), Some(80));
-        assert_eq!(of("Float8_e4m3fn", Some(40), Some(10)), Some(40));
-        assert_eq!(of("Long", None, Some(2)), Some(16));
-        assert_eq!([of("ShortStrings", Some(1), None), of("Int", None, None)], [None, None]);
-        assert_eq!(of("Int", Some(u64::MAX), None), None);
     }
 }

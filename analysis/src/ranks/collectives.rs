@@ -3,8 +3,10 @@
 use rtl_schema::{Tables, identity};
 use serde::{Deserialize, Serialize};
 
+use super::bandwidth::{Bandwidth, BandwidthSums, MatchedCalls};
 use super::members::{Member, Members};
-use crate::align::{self, MatchedCollective, RankWaits, Unmatched, Waits};
+use crate::align::{self, FoundCollectives, MatchedCollective, RankWaits, Unmatched, Waits};
+use crate::kernel_names::KernelNames;
 
 /// The collectives of one kernel in one group of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -55,13 +57,17 @@ pub(super) struct Collectives {
     /// By member.
     pub(super) waits: Vec<RankWaits>,
     pub(super) instances: Vec<GroupInstances>,
+    /// The bandwidth of those whose sizes are known.
+    pub(super) bandwidth: Vec<Bandwidth>,
+    /// Calls without a size, where the trace states that of others.
+    pub(super) unsized_calls: u64,
 }
 
 /// Matches the collectives of all members.
-pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
-    let mut sums = Waits::none(members.all.len());
-    let found = align::collectives(tables);
-    let (sequences, kernels) = align::sequences(found, |process, agent| members.of_place(process, agent));
+pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelNames) -> Collectives {
+    let mut all_waits = Waits::none(members.all.len());
+    let FoundCollectives { calls, sizes, others } = align::collectives(tables, &names.categories);
+    let (sequences, kernels) = align::sequences(calls, |process, agent| members.of_place(process, agent));
     let matched = align::group_sequences(&sequences);
     let mut groups = Vec::new();
     let mut instances: Vec<GroupInstances> = Vec::new();
@@ -84,8 +90,15 @@ pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
         let (group, waits) = describe(tables, members, own, &whole, leave_together);
         instances[position].on_one_clock = group.on_one_clock;
         groups.push(group);
-        sums.append(&waits);
+        all_waits.append(&waits);
     }
+    let on_one_clock: Vec<bool> = instances.iter().map(|own| own.on_one_clock).collect();
+    let mut sums = BandwidthSums::new([&sizes]);
+    sums.add_calls(0, &others);
+    let matched_calls =
+        MatchedCalls { sequences: &sequences, groups: &matched, on_one_clock: &on_one_clock, trace: |_| 0 };
+    sums.add_matched(&matched_calls, |_, times| times);
+    let (bandwidth, unsized_calls) = sums.finish();
     groups.sort_by(|one, other| {
         let time =
             |group: &CollectiveGroup| group.clock_free_wait_ns.saturating_add(group.clock_free_transfer_ns);
@@ -94,7 +107,8 @@ pub(super) fn collectives(tables: &Tables, members: &Members) -> Collectives {
             .then_with(|| (&one.kernel, &one.ranks).cmp(&(&other.kernel, &other.ranks)))
     });
     let unmatched = matched.unmatched(&sequences);
-    Collectives { groups, unmatched, straggler: sums.straggler(), waits: sums.ranks, instances }
+    let (straggler, waits) = (all_waits.straggler(), all_waits.ranks);
+    Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls }
 }
 
 /// What these members did in collectives of all groups that have all of them and that members leave together: a group of

@@ -104,8 +104,8 @@ pub struct Ranks {
 pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Ranks {
     let members = Members::of(tables, order);
     let busy = busy::busy(tables, order, &members, names);
-    let Collectives { groups, unmatched, straggler, waits, instances } =
-        collectives::collectives(tables, &members);
+    let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
+        collectives::collectives(tables, &members, names);
     let exposed = exposed::waiting_ns(tables, order, &members, names, &instances);
     let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
@@ -121,7 +121,6 @@ pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Rank
             ..Rank::of(waits)
         }
     };
-    let (bandwidth, unsized_calls) = bandwidth::bandwidths(tables, &members, names, &instances);
     let mut ranks = Ranks {
         ranks: members.all.iter().zip(&busy).zip(&waits).zip(&exposed).map(rank).collect(),
         collectives: groups,

@@ -23,6 +23,7 @@ pub(super) struct RowMask {
     operators: Vec<bool>,
     python_frames: Vec<bool>,
     spans: Vec<bool>,
+    memory_events: Vec<bool>,
 }
 
 impl RowMask {
@@ -36,6 +37,7 @@ impl RowMask {
             operators: vec![true; tables.operators.len()],
             python_frames: vec![true; tables.python_frames.len()],
             spans: vec![true; tables.spans.len()],
+            memory_events: vec![true; tables.memory_events.len()],
         }
     }
 
@@ -67,6 +69,9 @@ impl RowMask {
         for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
             *kept &= span.agent.is_none_or(gpu_stays);
         }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept &= event.agent.is_none_or(gpu_stays);
+        }
         let track_stays = |track: &Track| {
             gpu_stays(track.agent)
                 && any(filter.queues.is_empty(), filter.queues.contains(&track.queue))
@@ -93,6 +98,9 @@ impl RowMask {
             for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
                 *kept &= stays(span.process);
             }
+            for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+                *kept &= stays(event.process);
+            }
         }
     }
 
@@ -102,7 +110,7 @@ impl RowMask {
         self.others(tables, from, to);
     }
 
-    /// Of calls, ranges, operators, Python frames and spans keeps those that start in `[from, to)`.
+    /// Of all rows but ops keeps those that start in `[from, to)`.
     pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
         let inside = |start: i64| from <= start && start < to;
         for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
@@ -120,10 +128,13 @@ impl RowMask {
         for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
             *kept &= inside(span.start);
         }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept &= inside(event.time);
+        }
     }
 
-    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls, operators and Python
-    /// frames by their thread, barriers by their start, ranges with all that lies inside.
+    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls, operators, Python
+    /// frames and memory events by their thread, barriers by their start, ranges with all that lies inside.
     pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
         let missing = || available::no_range(tables, name);
         let attribution = Attribution::of_all_rows(tables);
@@ -155,6 +166,9 @@ impl RowMask {
         for (row, kept) in self.python_frames.iter_mut().enumerate() {
             let (process, tid) = (frames.process.get(row), frames.tid.get(row));
             *kept = *kept && holds(attribution.thread_moment(process, tid, frames.start[row]));
+        }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept = *kept && holds(attribution.thread_moment(event.process, event.tid, event.time));
         }
         Ok(())
     }
@@ -238,6 +252,7 @@ impl RowMask {
         retain(&mut tables.barriers, &self.barriers);
         retain(&mut tables.ranges, &self.ranges);
         retain(&mut tables.spans, &self.spans);
+        retain(&mut tables.memory_events, &self.memory_events);
     }
 }
 

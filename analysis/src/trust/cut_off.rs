@@ -1,9 +1,9 @@
 //! A file without the end of the work.
 
-use rtl_schema::Tables;
+use rtl_schema::TraceInfo;
 
 use super::reason::Reason;
 
-pub(super) fn reason(tables: &Tables) -> Option<Reason> {
-    Some(Reason::new("cut-off", 1, 0, tables.info.cut_off()?.to_owned()))
+pub(super) fn reason(info: &TraceInfo) -> Option<Reason> {
+    Some(Reason::new("cut-off", 1, 0, info.cut_off()?.to_owned()))
 }

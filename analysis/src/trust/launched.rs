@@ -23,7 +23,7 @@ pub(super) enum Function {
 }
 
 impl Function {
-    fn of(name: &str) -> Self {
+    pub(super) fn of(name: &str) -> Self {
         if name.contains("LaunchKernel")
             || name.contains("LaunchCooperativeKernel")
             || name == "hipLaunchByPtr"
@@ -38,6 +38,11 @@ impl Function {
         } else {
             Self::Other
         }
+    }
+
+    /// Whether a call leads to work on a GPU.
+    pub(super) fn launches(self) -> bool {
+        matches!(self, Self::Kernel | Self::Graph)
     }
 }
 

@@ -1,10 +1,10 @@
 //! A mode of recording that leaves kernels out.
 
-use rtl_schema::Tables;
+use rtl_schema::TraceInfo;
 
 use super::reason::Reason;
 use crate::overview;
 
-pub(super) fn reason(tables: &Tables) -> Option<Reason> {
-    Some(Reason::new("lite-mode", 1, 0, overview::lite_note(&tables.info)?.to_owned()))
+pub(super) fn reason(info: &TraceInfo) -> Option<Reason> {
+    Some(Reason::new("lite-mode", 1, 0, overview::lite_note(info)?.to_owned()))
 }

@@ -1,13 +1,23 @@
 //! Records that the recorder lost, as it counted them.
 
-use rtl_schema::Tables;
+use rtl_schema::{Tables, TraceInfo};
 
 use super::reason::Reason;
 use crate::overview;
 
 pub(super) fn reason(tables: &Tables) -> Option<Reason> {
-    let (lost, _) = overview::lost_and_skipped(&tables.info);
     let kept = tables.dispatches.len() + tables.copies.len() + tables.api_calls.len() + tables.ranges.len();
-    let sentence = overview::loss_note(&tables.info)?;
-    (lost > 0).then(|| Reason::missing("lost-records", lost, lost.saturating_add(kept as u64), sentence))
+    of_counts(&tables.info, kept as u64)
+}
+
+/// Of a recorder that kept this number of records.
+pub(super) fn of_counts(info: &TraceInfo, kept: u64) -> Option<Reason> {
+    let lost = lost(info);
+    let sentence = overview::loss_note(info)?;
+    (lost > 0).then(|| Reason::missing("lost-records", lost, lost.saturating_add(kept), sentence))
+}
+
+/// How many records were lost.
+pub(super) fn lost(info: &TraceInfo) -> u64 {
+    overview::lost_and_skipped(info).0
 }

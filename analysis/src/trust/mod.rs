@@ -15,6 +15,7 @@ mod nothing;
 mod overlaps;
 mod reason;
 mod steps;
+mod streaming;
 mod waiting;
 mod window;
 
@@ -22,6 +23,7 @@ pub use self::evidence::Evidence;
 pub(crate) use self::launched::Launched;
 pub use self::reason::{Reason, Trust};
 pub(crate) use self::steps::StepLaunches;
+pub use self::streaming::{StreamingHealth, UNEXAMINED};
 use crate::Analysis;
 use crate::ranks::Ranks;
 
@@ -56,8 +58,8 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
         steps::reason(&launched),
         kernels::reason(&launched),
         losses::reason(tables),
-        cut_off::reason(tables),
-        lite::reason(tables),
+        cut_off::reason(&tables.info),
+        lite::reason(&tables.info),
         duplicates::reason(analysis),
         overlaps::reason(analysis),
         window::reason(&launched),
@@ -69,12 +71,18 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
 /// The verdict on several traces: the reasons of each, and what their `ranks` show beside each other.
 #[must_use]
 pub fn combined(parts: &[Health], ranks: Option<&Ranks>) -> Health {
+    of_job(parts, ranks.map(waiting::sums))
+}
+
+/// The same of a job whose ranks waited for each other, and were busy, for this many ns.
+#[must_use]
+pub fn of_job(parts: &[Health], waited_and_busy: Option<(u64, u64)>) -> Health {
     let mut reasons: Vec<Reason> = Vec::new();
     for (input, part) in parts.iter().enumerate() {
         let all = part.reasons.iter().filter(|reason| reason.trust > Trust::Good);
         reasons.extend(all.map(|reason| Reason { input: Some(input), ..reason.clone() }));
     }
-    reasons.extend(ranks.and_then(waiting::between));
+    reasons.extend(waited_and_busy.and_then(waiting::of_sums));
     Health::of(reasons)
 }
 

@@ -11,12 +11,15 @@ pub(super) fn reason(tables: &Tables, launched: &Launched<'_>) -> Option<Reason>
         return None;
     }
     let launches = launched.kernels.iter().chain(&launched.graphs).chain(&launched.captured);
-    let count = launches.clone().count() as u64;
-    // Without a launch the program may have left the GPUs alone.
+    let evidence = evidence::calls(tables, launches.clone().copied());
+    Some(Reason { evidence, ..of_launches(launches.count() as u64) })
+}
+
+/// Of a host that made this number of launches. Without any the program may have left the GPUs alone.
+pub(super) fn of_launches(count: u64) -> Reason {
     let (trust, sentence) = match count {
         0 => (Trust::Limited, "no GPU events".to_owned()),
         _ => (Trust::Bad, format!("no GPU events, though the host made {count} launches")),
     };
-    let evidence = evidence::calls(tables, launches.copied());
-    Some(Reason { trust, evidence, ..Reason::new("no-gpu-events", count, count, sentence) })
+    Reason { trust, ..Reason::new("no-gpu-events", count, count, sentence) }
 }

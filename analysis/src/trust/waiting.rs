@@ -31,10 +31,18 @@ pub(super) fn reason(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Option<R
 
 /// Of ranks whose collectives are matched.
 pub(super) fn between(ranks: &Ranks) -> Option<Reason> {
+    of_sums(sums(ranks))
+}
+
+/// The ns that all ranks waited, and that they were busy.
+pub(super) fn sums(ranks: &Ranks) -> (u64, u64) {
     let sum =
         |times: &mut dyn Iterator<Item = i64>| times.map(|time| time.max(0).unsigned_abs()).sum::<u64>();
     let waits = sum(&mut ranks.ranks.iter().map(|rank| rank.clock_free_wait_ns));
-    let busy = sum(&mut ranks.ranks.iter().map(|rank| rank.busy_ns));
+    (waits, sum(&mut ranks.ranks.iter().map(|rank| rank.busy_ns)))
+}
+
+pub(super) fn of_sums((waits, busy): (u64, u64)) -> Option<Reason> {
     let mut reason = Reason::new("collective-waiting", waits, busy, String::new());
     reason.sentence = format!(
         "kernels of collectives wait for later ranks for {:.1} % of the busy time, and count as busy meanwhile",

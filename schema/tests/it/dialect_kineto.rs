@@ -98,6 +98,23 @@ fn every_category_has_its_table() {
 }
 
 #[test]
+fn a_process_has_its_name_and_not_that_of_a_gpu_or_the_number_that_a_viewer_shows() {
+    let named = |name: &str| {
+        let metadata = |pid: &str, name: &str| {
+            format!(r#"{{"ph": "M", "name": "process_name", "pid": {pid}, "args": {{"name": "{name}"}}}}"#)
+        };
+        let tables = read(&document(&[&metadata("0", "GPU 0"), KERNEL, CALL, &metadata("900", name)]));
+        let [process] = tables.processes.as_slice() else { panic!("{:?}", tables.processes) };
+        (process.command.clone(), process.rank)
+    };
+    assert_eq!(named("python3"), (Some("python3".to_owned()), None));
+    assert_eq!(named("python train.py (rank 3)"), (Some("python train.py".to_owned()), Some(3)));
+    assert_eq!(named("Process 900 (rank 3)"), (None, Some(3)));
+    assert_eq!(named("Process 900"), (None, None));
+    assert_eq!(named("x (rank y)"), (Some("x (rank y)".to_owned()), None));
+}
+
+#[test]
 fn the_steps_of_a_run_are_ranges_of_one_name() {
     let next = STEP.replace("#3", "#4").replace("100", "160");
     let tables = read(&document(&[STEP, &next]));

@@ -178,7 +178,21 @@ fn parts_of_a_collective_need_the_number_of_ranks() -> Outcome {
     let init: RcclCall<'_> = ("ncclCommInitRank", 80, 10, &[("nranks", "4"), ("rank", "0")]);
     let tables = made(|set| rccl(set, &[init, gather]))?;
     let expected = "allgather Float32 (Some(8), Some(32), Some(4))".to_owned();
-    assert_eq!(collective(&tables), Some(expected));
+    assert_eq!(collective(&tables), Some(expected.clone()));
+    let all: RcclCall<'_> = ("ncclCommInitAll", 80, 10, &[("ndev", "4")]);
+    assert_eq!(collective(&made(|set| rccl(set, &[all, gather]))?), Some(expected));
+    for name in ["ncclCommSplit", "ncclCommShrink"] {
+        let divided: RcclCall<'_> = (name, 81, 20, &[("color", "1")]);
+        assert_eq!(collective(&made(|set| rccl(set, &[init, divided, gather]))?), None, "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn an_all_reduce_with_a_bias_is_an_all_reduce() -> Outcome {
+    let call: RcclCall<'_> = ("ncclAllReduceWithBias", 21, 90, &[("count", "8"), ("datatype", "9")]);
+    let expected = "allreduce Bfloat16 (Some(8), Some(8), None)".to_owned();
+    assert_eq!(collective(&made(|set| rccl(set, &[call]))?), Some(expected));
     Ok(())
 }
 

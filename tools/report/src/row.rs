@@ -1,6 +1,7 @@
 //! Rows of the tables of kernels and GPUs.
 
 use rtl_analysis::Stats;
+use rtl_analysis::distribution::BARS;
 use rtl_analysis::kernels::Group;
 use rtl_analysis::profile::CollectiveWaits;
 use rtl_analysis::sweep::Gpu;
@@ -39,6 +40,9 @@ pub struct Row {
     pub cumulative_share: f64,
     /// Calls of length zero.
     pub zero_calls: u64,
+    /// The shape of the durations in eighths of the highest bar, for people; all zero where it is unknown.
+    #[serde(skip)]
+    pub bars: [u8; BARS],
 }
 
 /// The transfer phase of a collective, from the arrival of the last rank on: one value for each collective.
@@ -111,6 +115,7 @@ impl Row {
                 share: group.share,
                 cumulative_share,
                 zero_calls: group.zero,
+                bars: group.bars,
             }
         };
         groups.into_iter().map(row).collect()

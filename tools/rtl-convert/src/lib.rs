@@ -18,6 +18,7 @@ pub mod flows;
 pub mod format;
 pub mod formats;
 pub mod idle_causes;
+pub mod kineto_header;
 mod labelled_enum;
 pub mod lanes;
 pub mod launched_kernels;

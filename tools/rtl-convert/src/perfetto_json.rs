@@ -1,10 +1,10 @@
 //! Chrome's trace event format as Perfetto reads it: complete events in microseconds with three decimals. Categories,
 //! arguments and the fields about devices and rank are those of Kineto, so that HTA and TraceLens read the file too.
 
-use rtl_schema::table::{Agent, AgentKind, Direction, MemoryEvent, Process};
-use rtl_schema::{NameId, Strings, Tables};
+use rtl_schema::table::{Direction, MemoryEvent};
+use rtl_schema::{NameId, Strings};
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::autograd::{AutogradArrow, AutogradArrows, Place};
 use crate::counter_tracks::CounterTrack;
@@ -12,6 +12,7 @@ use crate::event::{Event, Kind};
 use crate::event_args::{ArgWriter, EventArg, EventArgs};
 use crate::flows::End;
 use crate::format::Format;
+use crate::kineto_header::{group_name, header, label};
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::RenderCache;
 use crate::text;
@@ -181,27 +182,6 @@ impl Json {
     }
 }
 
-/// What stands before the events: Kineto's fields, of which HTA reads the rank by a pattern with a space.
-fn header(tables: &Tables, base: i64) -> String {
-    let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
-    let device = |agent: &Agent| {
-        let name = agent.product.as_deref().or(agent.target.as_deref()).unwrap_or_default();
-        json!({ "id": agent.number, "name": name }).to_string()
-    };
-    let devices: Vec<String> = gpus.map(device).collect();
-    let rank = match tables.processes.as_slice() {
-        [Process { rank: Some(rank), world, .. }] => {
-            let world = world.map_or(String::new(), |world| format!(", \"world_size\": {world}"));
-            format!("\"distributedInfo\":{{\"rank\": {rank}{world}}},")
-        }
-        _ => String::new(),
-    };
-    format!(
-        "{{\"displayTimeUnit\":\"ns\",\"schemaVersion\":1,\"baseTimeNanoseconds\":{base},\"deviceProperties\":[{}],{rank}\"traceEvents\":[",
-        devices.join(",")
-    )
-}
-
 /// Kineto's category of an event; barriers and markers, which it does not know, have their own.
 fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
     match event.kind {
@@ -243,9 +223,11 @@ impl EventWriter for Json {
             autograd_arrows: 0,
         };
         for (rank, &group) in layout.groups.iter().enumerate() {
-            let name = tracks::group_name(group, layout.tables);
             let pid = layout.pid(group);
-            json.metadata("process_name", pid, None, "name", name.into());
+            json.metadata("process_name", pid, None, "name", group_name(layout, group).into());
+            if let Some(label) = label(layout, group) {
+                json.metadata("process_labels", pid, None, "labels", label.into());
+            }
             json.metadata("process_sort_index", pid, None, "sort_index", rank.into());
         }
         json

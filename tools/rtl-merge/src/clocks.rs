@@ -187,7 +187,7 @@ impl Sequences {
         let mut found = Self::default();
         for (at, input) in inputs.iter_mut().enumerate() {
             let (first, members) = (found.members.len(), &mut found.members);
-            let collectives = std::mem::take(&mut input.collectives);
+            let collectives = std::mem::take(&mut input.collectives.calls);
             let (sequences, names) = align::sequences(collectives, |process, agent| {
                 let member = Member { input: at, process, agent };
                 let known = members[first..].iter().position(|known| *known == member);

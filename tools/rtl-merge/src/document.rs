@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use cli::Failure;
+use rtl_analysis::ranks::Bandwidth;
 use rtl_analysis::ranks::streaming::KernelIndex;
+use rtl_analysis::trust::{Reason, Trust, UNEXAMINED};
 use serde::Serialize;
 
+use crate::bandwidth;
 use crate::clocks::Clocks;
 pub use crate::clocks::{InputClock, Method};
 use crate::gpus::Devices;
+use crate::health;
 use crate::imbalance::Imbalance;
 use crate::input::Input;
 use crate::machines::Machines;
@@ -38,6 +42,16 @@ pub struct Document {
     pub clock: Clock,
     /// Waits in collectives.
     pub waits: Waits,
+    /// The bandwidth of collectives whose sizes the traces state, by operation, communicator and size.
+    pub bandwidth: Vec<Bandwidth>,
+    /// Calls of collectives without a size, where the traces state that of others.
+    pub unsized_calls: u64,
+    /// Whether the figures can be believed, as far as a merge examines it.
+    pub trust: Trust,
+    /// Why not.
+    pub trust_reasons: Vec<Reason>,
+    /// The rules of trust that a merge does not examine, because they need all rows of a trace at once.
+    pub trust_unexamined: &'static [&'static str],
     /// The balance of the ranks, and outliers.
     pub imbalance: Imbalance,
     /// Notes for the reader.
@@ -139,12 +153,17 @@ impl Document {
             rows: Vec::new(),
             clock: Clock::default(),
             waits: Waits::default(),
+            bandwidth: Vec::new(),
+            unsized_calls: 0,
+            trust: Trust::Good,
+            trust_reasons: Vec::new(),
+            trust_unexamined: &UNEXAMINED,
             imbalance: Imbalance::default(),
             notes: devices.notes.iter().cloned().chain(inputs.iter().filter_map(cut_off)).collect(),
         }
     }
 
-    /// Adds clocks, waits and imbalance; the calls of collectives are dropped before rows are merged.
+    /// Adds clocks, waits, bandwidth, imbalance and trust; the calls of collectives are dropped before rows are merged.
     pub(crate) fn add_ranks(
         &mut self,
         inputs: &[Input],
@@ -154,6 +173,9 @@ impl Document {
     ) {
         self.waits = Waits::of(&clocks, members);
         self.imbalance = Imbalance::of(inputs, members, &self.waits, kernels);
+        (self.bandwidth, self.unsized_calls) = bandwidth::bandwidths(inputs, &clocks, &self.waits);
+        let health = health::of_job(inputs, &self.waits, &self.imbalance);
+        (self.trust, self.trust_reasons) = (health.trust, health.reasons);
         let unmatched = clocks.groups.unmatched(&clocks.found.sequences);
         self.clock = Clock {
             collectives: self.waits.groups.iter().map(|group| group.collectives).sum(),

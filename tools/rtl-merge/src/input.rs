@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
-use rtl_analysis::align::{CollectiveCalls, CollectiveFinder};
+use rtl_analysis::align::{CollectiveFinder, FoundCollectives};
 use rtl_analysis::ranks::streaming::{KernelIndex, PlaceTotals, StreamingTotals};
+use rtl_analysis::trust::{Health, StreamingHealth};
 use rtl_schema::table::{Agent, Process};
 use rtl_schema::{AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, Trace, TraceInfo};
 
@@ -38,8 +39,10 @@ pub(crate) struct Input {
     pub(crate) problems: Problems,
     /// The starts of its first and last row in ns.
     pub(crate) span: Option<(i64, i64)>,
-    /// Its synchronising collectives.
-    pub(crate) collectives: Vec<CollectiveCalls>,
+    /// Its collectives.
+    pub(crate) collectives: FoundCollectives,
+    /// Whether it can be believed, as far as the rules for traces in chunks go.
+    pub(crate) health: Health,
     /// The totals of each process on each GPU.
     pub(crate) totals: Vec<PlaceTotals>,
 }
@@ -61,11 +64,15 @@ impl Input {
         };
         let mut finder = CollectiveFinder::default();
         let mut totals = StreamingTotals::new(kernels);
+        let mut health = StreamingHealth::default();
         let (mut input, last) = Self::read(&trace, &select, |chunk| {
             finder.add_chunk(chunk);
             totals.add_chunk(chunk);
+            health.add_ops(chunk);
+            health.add_host_rows(chunk);
         })?;
         input.collectives = finder.finish();
+        input.health = health.finish(&last.info);
         input.totals = totals.finish();
         input.keep(last);
         Ok(input)

@@ -7,12 +7,14 @@
 //! a merged trace. Table names and pages of files are in `rtl_schema`.
 
 pub mod args;
+mod bandwidth;
 mod checkpoint;
 mod clocks;
 mod disk_space;
 pub mod document;
 mod errors;
 mod gpus;
+mod health;
 pub mod imbalance;
 mod input;
 mod machines;

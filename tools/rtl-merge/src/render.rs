@@ -1,6 +1,8 @@
 //! A report as people read it.
 
+mod bandwidth;
 mod imbalance;
+mod trust;
 
 use std::io::{self, Write};
 
@@ -36,7 +38,9 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
             writeln!(out, "{}", terminal::wrapped(&line, 0))?;
         }
     }
+    bandwidth::text(document, layout, out)?;
     imbalance::text(&document.imbalance, layout, out)?;
+    trust::text(document, out)?;
     for note in &document.notes {
         let note = format!("note: {}", cli::escape_control(note));
         writeln!(out, "\n{}", terminal::wrapped(&note, 0))?;

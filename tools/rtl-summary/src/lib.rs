@@ -6,6 +6,7 @@
 
 /// The command line.
 pub mod args;
+mod bars;
 pub mod choices;
 mod comparison;
 mod compute;

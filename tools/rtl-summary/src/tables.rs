@@ -6,6 +6,7 @@ use rtl_analysis::Stats;
 use rtl_analysis::kernels::GroupBy;
 use rtl_report::Row;
 
+use crate::bars;
 use crate::choices::label;
 
 /// The unit and the number of decimals of the times in some columns.
@@ -65,7 +66,10 @@ impl Scales {
 }
 
 /// A table of kernels or other groups of dispatches.
-pub(crate) fn groups(rows: &[Row], scales: Scales, by: GroupBy) -> Table {
+pub(crate) fn groups(rows: &[Row], scales: Scales, by: GroupBy, is_csv: bool) -> Table {
+    // A single call has no distribution.
+    let is_drawn = |row: &Row| row.stats.calls > 1 && row.bars.iter().any(|&height| height > 0);
+    let has_bars = !is_csv && rows.iter().any(is_drawn);
     let label = label(by);
     let header = match by {
         GroupBy::Gpu => "GPU".to_owned(),
@@ -87,6 +91,10 @@ pub(crate) fn groups(rows: &[Row], scales: Scales, by: GroupBy) -> Table {
         .column(Column::right("%").field("share"), |row| share(row.share))
         .column(Column::right("Cum %").field("cumulative_share").optional(), |row| {
             share(row.cumulative_share)
+        })
+        .column_if(has_bars, Column::left("Duration").optional_late(), |row| match is_drawn(row) {
+            true => Cell::text(bars::of_eighths(&row.bars)),
+            false => Cell::none(),
         });
     stat_columns(table, scales.call, |row| &row.stats).build()
 }

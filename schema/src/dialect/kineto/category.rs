@@ -20,6 +20,8 @@ pub(super) enum Category {
     Arrow,
     /// The name of a thread.
     Thread,
+    /// The name of a process.
+    Process,
     /// The profiler's own span of the recording.
     Recording,
     /// An event without a table: counted.
@@ -49,6 +51,8 @@ impl Category {
             Self::Memory
         } else if event.phase == b"\"M\"" && event.name == b"\"thread_name\"" {
             Self::Thread
+        } else if event.phase == b"\"M\"" && event.name == b"\"process_name\"" {
+            Self::Process
         } else {
             Self::Other
         }

@@ -14,7 +14,7 @@ impl Rows {
     /// What an event states of a collective.
     pub(super) fn collective(&mut self, event: &Event<'_>) -> Option<CollectiveId> {
         let arguments = event.arguments;
-        if arguments.collective.is_empty() || !self.select.any_shape() {
+        if arguments.collective.is_empty() || !self.select.any_collective() {
             return None;
         }
         let collective = Collective {
@@ -41,7 +41,7 @@ impl Rows {
 
     /// Takes down the kernel of the next row, which states nothing, if it may execute a collective.
     pub(super) fn open_collective(&mut self, event: &Event<'_>) {
-        if self.select.any_shape()
+        if self.select.any_collective()
             && event.name.windows(4).any(|part| part.eq_ignore_ascii_case(b"nccl"))
             && let Some(external) = whole(event.arguments.external)
         {

@@ -11,6 +11,7 @@ mod document;
 mod event;
 mod input;
 mod memory;
+mod process_names;
 mod resolve;
 mod rows;
 mod scalar;

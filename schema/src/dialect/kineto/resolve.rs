@@ -132,13 +132,15 @@ impl Rows {
             }
         }
         for source in &open.sources.processes {
-            let own = source.rank.or_else(|| rank_in(&source.prefix));
+            let (command, named_rank) = open.names.of(source);
+            let own = source.rank.or_else(|| rank_in(&source.prefix)).or(named_rank);
             let rank = if is_alone { own.or_else(|| stated("rank")).or_else(of_name) } else { own };
             tables.processes[source.id.index()] = Process {
                 pid: source.pid,
                 space: source.id.0,
                 rank,
                 world: stated("world_size"),
+                command,
                 start: open.recording.map(|(start, _)| start.saturating_add(base)),
                 end: open.recording.map(|(_, end)| end.saturating_add(base)),
                 ..Process::default()

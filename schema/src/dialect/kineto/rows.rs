@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use super::arrows::Arrows;
 use super::category::Category;
 use super::event::Event;
+use super::process_names::ProcessNames;
 use super::scalar::{axes, bare, nanoseconds, number, text, unsigned, whole};
 use super::scan::Raw;
 use super::sources::{Sources, StatedCollectives};
@@ -50,6 +51,7 @@ pub(super) struct Open {
     pub(super) call_sizes: Vec<(Id, u64)>,
     /// Collectives that operators state.
     pub(super) collectives: StatedCollectives,
+    pub(super) names: ProcessNames,
     /// Process id, thread id and name of threads.
     pub(super) threads: Vec<(Option<i64>, i64, String)>,
     /// The span of the recording, relative.
@@ -86,6 +88,10 @@ impl Rows {
                 return self.count(event);
             }
             Category::Thread => return self.thread(event),
+            Category::Process => {
+                self.open.names.add(event);
+                return self.count(event);
+            }
             _ => {}
         }
         let Some(start) = nanoseconds(event.start) else {
@@ -108,7 +114,7 @@ impl Rows {
                 self.open.recording = Some((first.min(start), last.max(end)));
                 self.count(event);
             }
-            Category::Other | Category::Arrow | Category::Thread => {}
+            Category::Other | Category::Arrow | Category::Thread | Category::Process => {}
         }
     }
 

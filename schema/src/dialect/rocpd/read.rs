@@ -70,7 +70,7 @@ fn read<E: From<Error>>(
     if select.python {
         secondary_tables::python_frames(database, names, &mut processes, &mut tables)?;
     }
-    let collectives = match select.any_shape() {
+    let collectives = match select.any_collective() {
         true => secondary_tables::collectives(database, names, &mut tables)?,
         false => super::IdMap::default(),
     };

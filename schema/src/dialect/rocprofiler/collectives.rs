@@ -16,8 +16,9 @@ use crate::{CollectiveId, Id, NameId, Result, Strings};
 const MOST_CALLERS: usize = 16;
 
 /// RCCL's functions that execute a collective, and PyTorch's names of the operations.
-const FUNCTIONS: [(&str, &str); 12] = [
+const FUNCTIONS: [(&str, &str); 13] = [
     ("ncclAllReduce", "allreduce"),
+    ("ncclAllReduceWithBias", "allreduce"),
     ("ncclReduce", "reduce"),
     ("ncclBroadcast", "broadcast"),
     ("ncclBcast", "broadcast"),
@@ -30,6 +31,9 @@ const FUNCTIONS: [(&str, &str); 12] = [
     ("ncclSend", "send"),
     ("ncclRecv", "recv"),
 ];
+
+/// RCCL's functions that make a communicator of some of the ranks of another one; neither states how many.
+const DIVIDING: [&str; 2] = ["ncclCommSplit", "ncclCommShrink"];
 
 /// `ncclDataType_t` by its numbers, without the prefix of the names.
 const TYPES: [&str; 12] = [
@@ -62,7 +66,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let stated = self.stated(calls)?;
-        let ranks = common_ranks(stated.values());
+        let ranks = common_ranks(stated.values()).filter(|_| !self.divides(calls));
         let mut collectives: FxHashMap<Id, CollectiveId> = FxHashMap::default();
         for call in self.launching(calls) {
             let Some(stated) = stated.get(&call.row) else { continue };
@@ -112,11 +116,17 @@ impl Reading<'_> {
                     let name = name.unwrap_or_else(|| text.strip_prefix("nccl").unwrap_or(&text));
                     stated.data_type = Some(strings.intern(name));
                 }
-                Some("nranks") => stated.ranks = row.unsigned(value),
+                Some("nranks" | "ndev") => stated.ranks = row.unsigned(value),
                 _ => {}
             }
         })?;
         Ok(found)
+    }
+
+    /// Whether a call makes a communicator of some of the ranks of another one.
+    fn divides(&self, calls: &Calls) -> bool {
+        let (rows, strings) = (&self.tables.api_calls, &self.tables.strings);
+        calls.values().any(|&row| DIVIDING.contains(&strings.get(rows.name[row as usize])))
     }
 
     /// The calls of collectives, with the id of the call that launches each.

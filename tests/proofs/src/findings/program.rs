@@ -17,10 +17,11 @@ pub(crate) enum Cause {
     Exposed,
     SlowGpu,
     SlowHost,
+    Uneven,
 }
 
 impl Cause {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Sync,
         Self::Host,
         Self::Launch,
@@ -31,6 +32,7 @@ impl Cause {
         Self::Exposed,
         Self::SlowGpu,
         Self::SlowHost,
+        Self::Uneven,
     ];
 
     /// The finding that states it.
@@ -45,11 +47,12 @@ impl Cause {
             Self::Tail => "tail-kernel",
             Self::Exposed => "exposed-comm",
             Self::SlowGpu | Self::SlowHost => "straggler",
+            Self::Uneven => "imbalance",
         }
     }
 
     fn is_of_jobs(self) -> bool {
-        matches!(self, Self::Exposed | Self::SlowGpu | Self::SlowHost)
+        matches!(self, Self::Exposed | Self::SlowGpu | Self::SlowHost | Self::Uneven)
     }
 }
 
@@ -142,7 +145,11 @@ impl Plan {
             if self.has(Cause::Allocation, planted) {
                 program.push(Action::Allocate(lost));
             }
-            self.kernels(&mut program, (&mut noise, &mut fault), (rank == slow, planted));
+            let is_slow = match self.cause {
+                Some(Cause::Uneven) => (rank + slow) % self.ranks < self.ranks / 2,
+                _ => rank == slow,
+            };
+            self.kernels(&mut program, (&mut noise, &mut fault), (is_slow, planted));
             // A healthy loop looks at its loss once in a while.
             if step % 5 == 4 {
                 program.push(Action::Wait);
@@ -183,6 +190,11 @@ impl Plan {
             }
             if self.has(Cause::SlowGpu, planted) && is_slow {
                 length = (length as f64 * (1.1 + 0.5 * self.strength)) as i64;
+            }
+            // Half of the ranks have what the others lack.
+            if self.has(Cause::Uneven, planted) && name == varying {
+                let more = if is_slow { 1.0 } else { -1.0 };
+                length = (length as f64 * (1.0 + more * (0.3 + 0.6 * self.strength))) as i64;
             }
             program.push(Action::Launch(name, length, at));
             if self.has(Cause::Sync, planted) && at % every == 0 {

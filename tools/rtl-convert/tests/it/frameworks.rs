@@ -1,10 +1,13 @@
 //! Operators, memory events and calls of torch.profiler in the formats that have them.
 
+use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 use std::process::Command;
 
 use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, NameId, Select, Tables, Trace};
+use serde_json::Value;
 use support::Need;
 
 use crate::drawing::Folder;
@@ -16,6 +19,9 @@ fn rows(tables: &Tables) -> Vec<String> {
     let gpu = |agent: AgentId| gpu(agent).map(|agent| agent.number);
     let pid = |process| tables.process(process).pid;
     let mut rows = Vec::new();
+    for process in &tables.processes {
+        rows.push(format!("process {:?} {:?} {:?}", process.pid, process.rank, process.command));
+    }
     for row in tables.dispatches.iter() {
         let track = tables.tracks.get(row.track);
         let shape = row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
@@ -138,6 +144,54 @@ fn operators_point_at_their_backward_operators_as_in_the_original() {
         let after = autograd_arrows(&folder.path("out.json")).unwrap();
         assert!(before.lines().count() >= 4, "{name}");
         assert_eq!(before, after, "{name}");
+    }
+}
+
+/// The names and labels of processes of the host, by process id.
+fn named_processes(path: &Path) -> Vec<(u64, String, String)> {
+    let text = schema_text(path);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let events = document["traceEvents"].as_array().unwrap();
+    let stated = |name: &str, key: &str| {
+        let of = events.iter().filter(|event| event["ph"] == "M" && event["name"] == name);
+        let stated = of.filter_map(|event| Some((event["pid"].as_u64()?, event["args"][key].as_str()?)));
+        stated.collect::<BTreeMap<u64, &str>>()
+    };
+    let (names, labels) = (stated("process_name", "name"), stated("process_labels", "labels"));
+    let of_host = labels.iter().filter(|(_, label)| **label == "CPU");
+    of_host.map(|(pid, label)| (*pid, names[pid].to_owned(), (*label).to_owned())).collect()
+}
+
+/// The text of a file, unpacked.
+fn schema_text(path: &Path) -> String {
+    let mut text = String::new();
+    let file = std::fs::File::open(path).unwrap();
+    if path.extension().is_some_and(|ending| ending == "gz") {
+        flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+    } else {
+        { file }.read_to_string(&mut text).unwrap();
+    }
+    text
+}
+
+#[test]
+fn processes_keep_their_names_and_labels() {
+    let Some(shared) = support::shared() else { return };
+    for name in
+        ["mi300-resnet.json.gz", "h200/gpt-memory-rank0.json.gz", "h200/gpt-dist_overlap-rank1.json.gz"]
+    {
+        let path = shared.join("kineto").join(name);
+        if !path.exists() {
+            return support::skip(Need::Shared, "no traces of torch.profiler beside the checkout");
+        }
+        let folder = Folder::new();
+        std::fs::copy(&path, folder.path("in.json.gz")).unwrap();
+        for line in ["in.json.gz -o native.db", "native.db -o out.json"] {
+            assert_eq!(folder.run(line).0, 0, "{name}: {line}");
+        }
+        let before = named_processes(&path);
+        assert_eq!(before.len(), 1, "{name}");
+        assert_eq!(before, named_processes(&folder.path("out.json")), "{name}");
     }
 }
 

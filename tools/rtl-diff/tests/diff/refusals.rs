@@ -65,9 +65,28 @@ fn work_that_a_trace_does_not_state() {
     }
     let document = folder.json(0, "--by category a.db b.db");
     assert_eq!(document["work"]["is_per_step"], false);
-    crate::sides::report(&folder, "a.db", "a.json");
-    refused(&folder, 3, "--by operator a.json b.db", "a saved report cannot be divided by operator");
     refused(&folder, 2, "calibrate --by operator a.db b.db a.db", "kernels are calibrated");
+}
+
+#[test]
+fn work_of_a_saved_report() {
+    let folder = Folder::new();
+    folder.trace("a.db", 1, &STEADY);
+    folder.trace("b.db", 2, &STEADY);
+    crate::sides::report(&folder, "a.db", "a.json");
+    crate::sides::report(&folder, "b.db", "b.json");
+    for by in ["operator", "module", "category", "step"] {
+        for sides in ["a.json b.json", "a.json b.db", "a.db b.json"] {
+            let line = format!("--by {by} {sides}");
+            refused(
+                &folder,
+                3,
+                &line,
+                "a saved report cannot be divided by operator, module, category or step",
+            );
+            assert!(folder.run(&line).messages.ends_with("hint: compare the trace itself\n"), "{line}");
+        }
+    }
 }
 
 #[test]

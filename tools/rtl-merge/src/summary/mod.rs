@@ -10,6 +10,7 @@ mod rows;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists};
@@ -17,11 +18,13 @@ use cli::{Exit, Failure, Output, Progress, ResultExt};
 use rtl_analysis::Categories;
 use rtl_analysis::facts;
 use rtl_analysis::overview::ProcessInfo;
+use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
+use rtl_analysis::trust::{self, Health, StreamingHealth, UNEXAMINED};
 use rtl_report::{RankReport, SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
-use rtl_schema::{Error, Select, Tables, Trace};
+use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 
 use self::json_array::JsonArrayFile;
 use self::kernels::Kernels;
@@ -52,8 +55,8 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let (mut inputs, mut bad) = (Vec::new(), 0);
     for path in &options.traces {
         match TraceTotals::of(path, &overrides, &categories) {
-            Ok(read) => {
-                let added = report.add(&read, inputs.len());
+            Ok(mut read) => {
+                let added = report.add(&mut read, inputs.len());
                 added.with_context(|| "cannot write temporary files".to_owned())?;
                 inputs.push(read.input);
             }
@@ -87,6 +90,8 @@ struct TraceTotals {
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     ran: Totals,
+    /// Its collectives by size.
+    calls: SizedCalls,
 }
 
 impl TraceTotals {
@@ -95,7 +100,15 @@ impl TraceTotals {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (given, named) = (overrides.rank(path), ranks::of_name(&name));
         let mut totals = StreamingSummary::new(categories, given, named);
-        let (mut input, mut last) = Input::read(&trace, &Select::ops(), |chunk| totals.add_chunk(chunk))?;
+        let (mut calls, mut health) = (SizedCalls::new(categories), StreamingHealth::default());
+        // Of rocprofv3's databases the sizes are arguments of calls.
+        let by_calls = trace.dialect() == Dialect::Rocprofiler;
+        let select = Select { collectives: true, links: by_calls, api: by_calls, ..Select::ops() };
+        let (mut input, mut last) = Input::read(&trace, &select, |chunk| {
+            totals.add_chunk(chunk);
+            calls.add_chunk(chunk);
+            health.add_ops(chunk);
+        })?;
         while totals.end_pass() {
             let mut rows = Rows::default();
             let again = trace.stream(&Select::ops(), |chunk| {
@@ -110,6 +123,14 @@ impl TraceTotals {
                     .with_hint("report on traces when their programs have ended"));
             }
         }
+        if health.needs_host_rows(&last.info) {
+            let select = Select { api: true, ranges: true, ..Select::ops() };
+            trace.stream(&select, |chunk| {
+                health.add_host_rows(chunk);
+                Ok::<(), Error>(())
+            })?;
+        }
+        input.health = health.finish(&last.info);
         let ran = totals.finish(&last);
         for process in &mut last.processes {
             process.rank = given.or(process.rank).or(named);
@@ -119,7 +140,7 @@ impl TraceTotals {
         let gpus = gpus.map(|agent| agent.number).collect();
         input.keep(last);
         input.forget_details();
-        Ok(Self { input, about, gpus, ran })
+        Ok(Self { input, about, gpus, ran, calls })
     }
 }
 
@@ -153,16 +174,23 @@ struct Report {
     kernels: Kernels,
     /// The GPU numbers in use.
     numbers: BTreeSet<i64>,
+    /// The collectives of each trace.
+    calls: Vec<SizedCalls>,
+    /// Whether each trace can be believed.
+    health: Vec<Health>,
 }
 
 impl Report {
     fn new() -> io::Result<Self> {
         let (inputs, gpus, ranks) = (JsonArrayFile::new()?, JsonArrayFile::new()?, JsonArrayFile::new()?);
-        Ok(Self { inputs, gpus, ranks, kernels: Kernels::default(), numbers: BTreeSet::new() })
+        let (kernels, numbers) = (Kernels::default(), BTreeSet::new());
+        Ok(Self { inputs, gpus, ranks, kernels, numbers, calls: Vec::new(), health: Vec::new() })
     }
 
     /// Adds the trace at position `input`.
-    fn add(&mut self, trace: &TraceTotals, input: usize) -> io::Result<()> {
+    fn add(&mut self, trace: &mut TraceTotals, input: usize) -> io::Result<()> {
+        self.calls.push(take(&mut trace.calls));
+        self.health.push(take(&mut trace.input.health));
         let ran = &trace.ran;
         let positions: Vec<usize> = ran.kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
         self.inputs.push(&trace.about)?;
@@ -203,6 +231,17 @@ impl Report {
         for (field, value) in head {
             write!(out, "{before}\n\"{field}\": {value}")?;
             before = ",";
+        }
+        let health = trust::of_job(&self.health, None);
+        let (bandwidth, unsized_calls) = SizedCalls::bandwidth(&self.calls);
+        for (field, value) in [
+            ("trust", serde_json::to_value(health.trust)?),
+            ("trust_reasons", serde_json::to_value(health.reasons)?),
+            ("trust_unexamined", UNEXAMINED.to_vec().into()),
+            ("bandwidth", serde_json::to_value(bandwidth)?),
+            ("unsized_calls", unsized_calls.into()),
+        ] {
+            write!(out, ",\n\"{field}\": {value}")?;
         }
         write!(out, ",\n\"kernels\": ")?;
         let all = self.kernels.all.iter().enumerate().map(|(position, kernel)| (position, &kernel.durations));

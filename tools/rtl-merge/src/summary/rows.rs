@@ -1,5 +1,6 @@
 //! Rows of `rtl-summary/1` from streamed totals.
 
+use rtl_analysis::distribution::BARS;
 use rtl_analysis::stats::CallTotal;
 use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
 use rtl_analysis::sweep::Gpu;
@@ -26,6 +27,7 @@ pub(crate) fn kernel_rows<'a>(
             share: 0.0,
             cumulative_share: 0.0,
             zero_calls: sketch.zero(),
+            bars: [0; BARS],
         })
         .collect();
     rows.sort_by(|one, other| (other.stats.total_ns, &one.name).cmp(&(one.stats.total_ns, &other.name)));

@@ -4,6 +4,7 @@
 
 mod any_traces;
 mod clocks;
+mod collectives;
 mod content;
 mod cut_off;
 mod document;

@@ -5,6 +5,7 @@ use rtl_analysis::busy_over_time::PARTS;
 use rtl_analysis::sweep::Gpu;
 use rtl_report::GpuRow;
 
+use crate::bars;
 use crate::section::{Block, Printed, RenderOptions, Section};
 use crate::tables::{Scale, count, share};
 
@@ -43,22 +44,12 @@ pub(crate) static GPUS: Section = Section {
 /// How many GPUs the short report has.
 const FEW: usize = 8;
 
-/// Shares of eighths, from nothing to all.
-const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-
-/// Busy time over time as a row of bars.
-fn bars(busy: &[f64]) -> String {
-    let eighths = BARS.len() - 1;
-    let bar = |share: &f64| BARS[((share * eighths as f64).ceil() as usize).min(eighths)];
-    busy.iter().map(bar).collect()
-}
-
 /// The short report leaves out what is a part of busy time.
 fn gpus(rows: &[&GpuRow], view: RenderOptions<'_>) -> Table {
     let is_whole = !view.is_short;
     let has_collectives = is_whole || rows.iter().any(|row| row.gpu.exposed_collective_ns > 0);
     let scale = Scale::of_totals(rows.iter().map(|row| row.gpu.wall_ns));
-    let bars: Vec<String> = rows.iter().map(|row| bars(&row.busy_over_time)).collect();
+    let bars: Vec<String> = rows.iter().map(|row| bars::of_shares(&row.busy_over_time)).collect();
     Table::of(rows.iter().map(|row| &row.gpu).zip(&bars))
         .column(Column::left("GPU").field("gpu"), |(gpu, _)| Cell::number(&gpu.label, gpu.gpu))
         .column(Column::right("Ops").field("ops").optional(), |(gpu, _)| count(gpu.ops))

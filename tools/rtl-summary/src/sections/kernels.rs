@@ -12,7 +12,7 @@ use crate::tables::{self, Scales};
 
 pub(crate) static KERNELS: Section = Section {
     name: "kernels",
-    help: "The main table",
+    help: "The main table; its bars are the durations, from the shortest to the longest in 8 steps of equal ratio",
     printed: Printed::Always,
     by_kernel: true,
     compute: |context, report| {
@@ -42,7 +42,8 @@ pub(crate) static KERNELS: Section = Section {
             (None, None) => return Vec::new(),
         };
         let Some(AllGroups { count, scales }) = report.groups else { return Vec::new() };
-        let table = Block::top_table(&heading, count, view.top, |_| tables::groups(rows, scales, by));
+        let table =
+            Block::top_table(&heading, count, view.top, |_| tables::groups(rows, scales, by, view.is_csv));
         let unfinished = report.sections.unfinished_dispatches.iter().flatten();
         let remarks = unfinished.map(|dispatch| sentence(dispatch, report.origin(), view)).collect();
         vec![table, Block::Remarks(remarks)]

@@ -66,7 +66,7 @@ GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
 15 of 44 kernels hold 80 % of the kernel time; nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT
    alone holds 12.7 %: at twice the speed it would save at most 1.7 % of the wall time
   Recorder:  torch.profiler (layout kineto-json 1)
-  Processes: pid 461
+  Processes: pid 461, `python3`
   GPUs:      GPU 0: NVIDIA H200
   Span:      103.620 ms
   GPU ops:   1420 (1110 dispatches, 310 copies)
@@ -74,18 +74,18 @@ GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
   Also:      25 ranges
 
 Kernels (10 of 44)
-Kernel                                      Key  Calls  Total (us)      %  Mean (us)     p50     Max
+Kernel                            Key  Calls  Total (us)      %  Duration  Mean (us)     p50     Max
 ────────────────────────────────────────────────────────────────────────────────────────────────────
-nvjet_sm90_tst_256x12…4_1x2_h_bz_coopA_NNT  k1      85     3,268.7  12.67     38.455  44.032  85.504
-elementwise_kernel<12…rnel_cuda(BFloat16)>  k2     110     2,668.9  10.35     24.263  10.784  82.496
-nvjet_sm90_tst_256x12…_h_bz_coopA_bias_TNT  k3      65     2,637.1  10.23     40.571  44.960  97.311
-nvjet_sm90_tst_128x25…4_2x1_v_bz_coopA_NTN  k4      45     2,272.1   8.81     50.490  46.016  87.264
-reduce_kernel<128, 4,…duceOp<BFloat16, …>>  k5      85     1,429.2   5.54     16.814  18.207  30.015
-cudnn_generated_fort_…1_cga1x1x1_kernel0_0  k6      20     1,305.9   5.06     65.297  65.184  66.880
-multi_tensor_apply_ke…<…>, plus<…>, float>  k7      40     1,272.3   4.93     31.806  34.559  37.376
-vectorized_elementwis…nctor_add<BFloat16>>  k8     100     1,035.6   4.02     10.356   6.175  18.400
-elementwise_kernel<12…nctor_add<BFloat16>>  k9      40       900.8   3.49     22.519  15.168  31.776
-nvjet_sm90_tst_256x12…4_1x2_h_bz_coopA_TNT  k10     20       737.1   2.86     36.854  36.736  37.345
+nvjet_sm90_tst_2…_h_bz_coopA_NNT  k1      85     3,268.7  12.67  ▄···▄█·▁     38.455  44.032  85.504
+elementwise_kern…cuda(BFloat16)>  k2     110     2,668.9  10.35  █··▁▆··▂     24.263  10.784  82.496
+nvjet_sm90_tst_2…_coopA_bias_TNT  k3      65     2,637.1  10.23  █···██·▂     40.571  44.960  97.311
+nvjet_sm90_tst_1…_v_bz_coopA_NTN  k4      45     2,272.1   8.81  █······▁     50.490  46.016  87.264
+reduce_kernel<12…p<BFloat16, …>>  k5      85     1,429.2   5.54  ▂▇▁▁█··▂     16.814  18.207  30.015
+cudnn_generated_…1x1x1_kernel0_0  k6      20     1,305.9   5.06  ▅▂██▄▂▄▂     65.297  65.184  66.880
+multi_tensor_app…plus<…>, float>  k7      40     1,272.3   4.93  ▅▁····▇█     31.806  34.559  37.376
+vectorized_eleme…_add<BFloat16>>  k8     100     1,035.6   4.02  █······▆     10.356   6.175  18.400
+elementwise_kern…_add<BFloat16>>  k9      40       900.8   3.49  █······█     22.519  15.168  31.776
+nvjet_sm90_tst_2…_h_bz_coopA_TNT  k10     20       737.1   2.86  ██▄▄▂▄▂▄     36.854  36.736  37.345
 not shown: Cum %, Min, p95, p99, Stddev
 
 GPUs

@@ -23,11 +23,11 @@ GPU busy 100.0 % of 17.001 s, idle 130.000 us (0.0 %), collectives alone 17.000 
   API calls: 0
 
 Kernels
-Kernel                                    Key  Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           Max
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_AllReduce_Sum_bf16_RING_LL  k1      10     17.000  100.00  100.00  1,700,036.0  40.0  40.0  17,000,000.0
-gemm                                      k2       9      0.000    0.00  100.00         50.0  50.0  50.0          50.0
-not shown: p95, p99, Stddev
+Kernel                                  Key  Calls  Total (s)       %   Cum %  Duration    Mean (us)   p50           Max
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllRe…e_Sum_bf16_RING_LL  k1      10     17.000  100.00  100.00  █······▁  1,700,036.0  40.0  17,000,000.0
+gemm                                    k2       9      0.000    0.00  100.00  █·······         50.0  50.0          50.0
+not shown: Min, p95, p99, Stddev
 
 Categories
 Category    Calls  Total (s)       %   Cum %    Mean (us)   Min   p50           p95           p99           Max
@@ -93,13 +93,14 @@ GPU busy 24.1 % of 725 ns, idle 550 ns (75.9 %); trust bad
   Trust:     bad: 1 of 8 dispatches repeat another one
 
 Kernels
-Kernel                 Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-──────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-good                   k1       2       0.200  65.57   65.57      0.100  0.100  0.100  0.100  0.100  0.100   0.000
-(no name)              k2       1       0.050  16.39   81.97      0.050  0.050  0.050  0.050  0.050  0.050       -
-overlaps on its queue  k3       1       0.030   9.84   91.80      0.030  0.030  0.030  0.030  0.030  0.030       -
-(dangling name)        k4       1       0.025   8.20  100.00      0.025  0.025  0.025  0.025  0.025  0.025       -
-took no time           k5       1       0.000   0.00  100.00      0.000  0.000  0.000  0.000  0.000  0.000       -
+Kernel                 Key  Calls  Total (us)      %   Cum %  Duration  Mean (us)    Min    p50    p95    p99    Max
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+good                   k1       2       0.200  65.57   65.57  █·······      0.100  0.100  0.100  0.100  0.100  0.100
+(no name)              k2       1       0.050  16.39   81.97  -             0.050  0.050  0.050  0.050  0.050  0.050
+overlaps on its queue  k3       1       0.030   9.84   91.80  -             0.030  0.030  0.030  0.030  0.030  0.030
+(dangling name)        k4       1       0.025   8.20  100.00  -             0.025  0.025  0.025  0.025  0.025  0.025
+took no time           k5       1       0.000   0.00  100.00  -             0.000  0.000  0.000  0.000  0.000  0.000
+not shown: Stddev
 did not end: never ended on GPU 0 queue 0, in flight since 200 ns
 
 Categories

@@ -71,12 +71,12 @@ GPU busy 92.3 % of 1.300 us, idle 100 ns (7.7 %); trust good
   API calls: 0
 
 Kernels
-Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────────
-gemm    k1       1       1.000  50.00   50.00      1.000  1.000  1.000  1.000  1.000  1.000       -
-add     k2       2       0.600  30.00   80.00      0.300  0.200  0.200  0.400  0.400  0.400   0.141
-norm    k3       1       0.200  10.00   90.00      0.200  0.200  0.200  0.200  0.200  0.200       -
-twin    k4       2       0.200  10.00  100.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+Kernel  Key  Calls  Total (us)      %   Cum %  Duration  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       1       1.000  50.00   50.00  -             1.000  1.000  1.000  1.000  1.000  1.000       -
+add     k2       2       0.600  30.00   80.00  █······█      0.300  0.200  0.200  0.400  0.400  0.400   0.141
+norm    k3       1       0.200  10.00   90.00  -             0.200  0.200  0.200  0.200  0.200  0.200       -
+twin    k4       2       0.200  10.00  100.00  █·······      0.100  0.100  0.100  0.100  0.100  0.100   0.000
 
 Categories
 Category  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -126,9 +126,9 @@ GPU busy 0.0 % of 111.194 ms, idle 111.185 ms (100.0 %); trust good
   API calls: 0
 
 Kernels
-Kernel  Key  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-────────────────────────────────────────────────────────────────────────────────────────────────────
-k       k1       9       9.000  100.00  100.00      1.000  1.000  1.000  1.000  1.000  1.000   0.000
+Kernel  Key  Calls  Total (us)       %   Cum %  Duration  Mean (us)    Min    p50    p95    p99    Max  Stddev
+──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+k       k1       9       9.000  100.00  100.00  █·······      1.000  1.000  1.000  1.000  1.000  1.000   0.000
 
 Categories
 Category  Calls  Total (us)       %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -251,11 +251,11 @@ GPU busy 100.0 % of 365 ns (100.0 % to 100.0 % on 8 GPUs), idle 0 ns (0.0 %), co
   API calls: 0
 
 Kernels
-Kernel                                   Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    Max
-─────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_AllReduce_Sum_f32_RING_LL  k1       8       2.120  72.60   72.60      0.265  0.230  0.260  0.300  0.300
-gemm                                     k2       8       0.800  27.40  100.00      0.100  0.100  0.100  0.100  0.100
-not shown: p99, Stddev
+Kernel                                   Key  Calls  Total (us)      %   Cum %  Duration  Mean (us)    Min    p50    Max
+────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+ncclDevKernel_AllReduce_Sum_f32_RING_LL  k1       8       2.120  72.60   72.60  ████████      0.265  0.230  0.260  0.300
+gemm                                     k2       8       0.800  27.40  100.00  █·······      0.100  0.100  0.100  0.100
+not shown: p95, p99, Stddev
 
 Categories
 Category    Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -278,4 +278,28 @@ not shown: Overlap (us), Busy over time
 
 "#]]
     );
+}
+
+#[test]
+fn the_short_report_has_the_least_busy_of_many_gpus() {
+    let folder = crate::Folder::new();
+    let options = support::Options { ops: 4_800, gpus: 12, ..support::Options::default() };
+    support::generate(&options, &folder.path("job.db")).unwrap();
+    let json = folder.json("job.db --all");
+    let mut gpus: Vec<(f64, String)> = (json["gpus"].as_array().unwrap().iter())
+        .map(|gpu| (gpu["busy_share"].as_f64().unwrap(), gpu["label"].as_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(gpus.len(), 12);
+    gpus.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let rows = |text: &str, heading: &str| -> Vec<String> {
+        let rows = text.split_once(heading).unwrap().1.lines().skip(3);
+        rows.take_while(|line| line.starts_with("GPU"))
+            .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+            .collect()
+    };
+    let least: Vec<String> = gpus[..8].iter().map(|(_, label)| label.clone()).collect();
+    assert_eq!(rows(&folder.answer("job.db"), "\nGPUs (8 of 12, the least busy)"), least);
+    let all = folder.answer("job.db --all");
+    assert!(!all.contains("the least busy"), "{all}");
+    assert_eq!(rows(&all, "\nGPUs").len(), 12);
 }

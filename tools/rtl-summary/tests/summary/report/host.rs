@@ -86,10 +86,10 @@ GPU busy 75.0 % of 400 ns, idle 100 ns (25.0 %); trust good
   API calls: 0
 
 Kernels
-Kernel  Key  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
-───────────────────────────────────────────────────────────────────────────────────────────────────
-gemm    k1       2       0.200  80.00   80.00      0.100  0.100  0.100  0.100  0.100  0.100   0.000
-add     k2       1       0.050  20.00  100.00      0.050  0.050  0.050  0.050  0.050  0.050       -
+Kernel  Key  Calls  Total (us)      %   Cum %  Duration  Mean (us)    Min    p50    p95    p99    Max  Stddev
+─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+gemm    k1       2       0.200  80.00   80.00  █·······      0.100  0.100  0.100  0.100  0.100  0.100   0.000
+add     k2       1       0.050  20.00  100.00  -             0.050  0.050  0.050  0.050  0.050  0.050       -
 
 Categories
 Category  Calls  Total (us)      %   Cum %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -149,21 +149,21 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %
   Also:      160 ranges
 
 Kernels
-Kernel                                 Key  Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      Max
+Kernel                                       Key  Calls  Total (ms)      %   Cum %  Duration  Mean (us)     p50      Max
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────
-ncclDevKernel_Generic_4                k1     160      13.566  33.04   33.04     84.787  81.480  82.824  84.000  125.244
-Cijk_Alik_Bjlk_BBS_BH_MT256x256x32     k2     160       5.445  13.26   46.30     34.033  32.689  33.228  33.700   50.550
-Cijk_Ailk_Bjlk_BBS_BH_MT256x256x32     k3     160       4.879  11.88   58.19     30.491  29.294  29.747  30.200   45.254
-kentry<256, 1, Fmh…Pipeline<bf16_t>>>  k4     160       4.669  11.37   69.56     29.179  28.033  28.495  28.900   43.176
-Cijk_Alik_Bljk_BBS_BH_MT128x256x64     k5     160       2.842   6.92   76.48     17.765  17.072  17.336  17.600   26.347
-multi_tensor_apply…, 4, (…)0, false>>  k6      40       2.464   6.00   82.48     61.590  59.170  60.146  61.000   90.676
-Cijk_Ailk_Bljk_BBS_BH_MT256x128x64     k7     160       2.343   5.71   88.19     14.641  14.065  14.297  14.500   21.619
-kentry<256, 2, Fmh…Problem<bf16_t>>>>  k8     160       1.905   4.64   92.83     11.909  11.446  11.634  11.800   17.664
-reduce_kernel<128,…ceOp<BFloat16, …>>  k9     160       1.309   3.19   96.02      8.180   7.857   7.986   8.100   12.113
-vectorized_layer_n…l<BFloat16, float>  k10    160       0.840   2.05   98.06      5.251   5.044   5.127   5.200    7.776
-vectorized_element…eluCUDAKernelImpl>  k11    160       0.630   1.53   99.60      3.937   3.783   3.845   3.900    5.844
-triton_poi_fused__foreach_add_zero_0   k12     40       0.165   0.40  100.00      4.137   3.977   4.038   4.095    6.137
-not shown: p99, Stddev
+ncclDevKernel_Generic_4                      k1     160      13.566  33.04   33.04  █······▁     84.787  82.824  125.244
+Cijk_Alik_Bjlk_BBS_BH_MT256x256x32           k2     160       5.445  13.26   46.30  █······▁     34.033  33.228   50.550
+Cijk_Ailk_Bjlk_BBS_BH_MT256x256x32           k3     160       4.879  11.88   58.19  █······▁     30.491  29.747   45.254
+kentry<256, 1, FmhaBw…KDVPipeline<bf16_t>>>  k4     160       4.669  11.37   69.56  █······▁     29.179  28.495   43.176
+Cijk_Alik_Bljk_BBS_BH_MT128x256x64           k5     160       2.842   6.92   76.48  █······▁     17.765  17.336   26.347
+multi_tensor_apply_ke…oat, 4, (…)0, false>>  k6      40       2.464   6.00   82.48  █······▁     61.590  60.146   90.676
+Cijk_Ailk_Bljk_BBS_BH_MT256x128x64           k7     160       2.343   5.71   88.19  █······▁     14.641  14.297   21.619
+kentry<256, 2, FmhaFw…ineProblem<bf16_t>>>>  k8     160       1.905   4.64   92.83  █······▁     11.909  11.634   17.664
+reduce_kernel<128, 4,…educeOp<BFloat16, …>>  k9     160       1.309   3.19   96.02  █······▁      8.180   7.986   12.113
+vectorized_layer_norm…rnel<BFloat16, float>  k10    160       0.840   2.05   98.06  █······▁      5.251   5.127    7.776
+vectorized_elementwis…, GeluCUDAKernelImpl>  k11    160       0.630   1.53   99.60  █······▁      3.937   3.845    5.844
+triton_poi_fused__foreach_add_zero_0         k12     40       0.165   0.40  100.00  █······▁      4.137   4.038    6.137
+not shown: Min, p95, p99, Stddev
 
 Categories
 Category       Calls  Total (ms)      %   Cum %  Mean (us)     Min     p50     p95      p99      Max  Stddev
