@@ -7,6 +7,7 @@ mod idle;
 mod idle_oracle;
 mod judgements;
 mod launches;
+mod live;
 mod modules;
 mod nesting;
 mod operators;
