@@ -31,6 +31,7 @@ mod kernel_names;
 pub mod kernels;
 pub mod labels;
 pub mod launches;
+pub mod live;
 mod lookup;
 pub mod memory;
 pub mod operators;

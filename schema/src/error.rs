@@ -98,6 +98,12 @@ pub enum Error {
         /// The limit in bytes.
         limit: u64,
     },
+    /// No recording that grows: a trace that another program or a tool has written.
+    #[error("no recording of librtl.so: {}", path.display())]
+    NotRecorded {
+        /// The path as the user gave it.
+        path: PathBuf,
+    },
     /// Written by a newer schema than this program knows.
     #[error("{dialect} schema {version} is newer than {known}, the newest that rtl knows: {}", path.display())]
     TooNew {
@@ -163,6 +169,7 @@ impl Error {
             | Self::Damaged { path, .. }
             | Self::Excessive { path, .. }
             | Self::TooLarge { path, .. }
+            | Self::NotRecorded { path }
             | Self::TooNew { path, .. }
             | Self::Sqlite { path, .. }
             | Self::Full { path, .. }
@@ -201,6 +208,7 @@ impl Error {
                 "the file may be damaged; views of a trace may only join, rename and aggregate its rows"
             }
             Self::TooLarge { .. } => "--input-limit allows more; TMPDIR is the folder of the copy",
+            Self::NotRecorded { .. } => "`rtl summary` reports on a trace of any recorder",
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",
             Self::Full { .. } => "allow a larger file",

@@ -41,7 +41,7 @@ mod tables;
 mod trace;
 
 pub use column::{Column, Durations};
-pub use dialect::Dialect;
+pub use dialect::{Dialect, InFlight, LiveTrace};
 pub use error::{Error, Result};
 pub use ids::{AgentId, CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
 pub use input::Input;

@@ -8,6 +8,7 @@ mod idle_oracle;
 mod judgements;
 mod launches;
 mod memory_events;
+mod live;
 mod modules;
 mod nesting;
 mod operators;

@@ -45,6 +45,7 @@ mod jax;
 mod kind;
 mod kineto;
 mod lite;
+mod live;
 mod native;
 mod nsys;
 mod opaque_tables;
@@ -60,6 +61,7 @@ mod rtg;
 mod run_name;
 
 pub use kind::Dialect;
+pub use live::{InFlight, LiveTrace};
 pub(crate) use reader::Reader;
 pub use rocpd::copy_type;
 pub(crate) use run_name::run_of;

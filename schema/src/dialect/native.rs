@@ -1,4 +1,4 @@
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::reader::Reader;
 use super::rocpd::{Header, LaunchRows, Metadata, NO_GPU, Names, Object, OpenDispatch, References, Variant};
@@ -13,7 +13,7 @@ pub(super) const READER: Reader = Reader::Ops { recognise, header };
 const KNOWN: &str = "1";
 
 /// The metadata of native files names the version of their layout.
-fn recognise(database: &Database) -> Result<bool> {
+pub(super) fn recognise(database: &Database) -> Result<bool> {
     if !database.has_table("rocpd_metadata") || !database.has_table("rocpd_op") {
         return Ok(false);
     }
@@ -34,26 +34,7 @@ fn header(database: &Database, select: &Select) -> Result<Header> {
     let variant = Variant { typed_ops: true, launches: LaunchRows::Groups, ..Variant::default() };
     let mut tables = Tables::default();
     let metadata = Metadata::read(database)?;
-    let mut references = References::default();
-    read_processes(&metadata, &mut references, &mut tables);
-    let process = |row: &Object| row.int("pid").and_then(|pid| process(pid, &references, &tables.processes));
-    let agents: Vec<(i64, Agent)> = metadata
-        .objects(&[tags::GPU, tags::AGENT])
-        .map(|(tag, row)| (agent_id(tag, &row), Agent { process: process(&row), ..agent(tag, &row) }))
-        .collect();
-    let threads = metadata.objects(&[tags::THREAD]).filter_map(|(_, row)| {
-        let process = process(&row).unwrap_or_default();
-        Some(Thread { process, tid: row.int("tid")?, name: row.text("name") })
-    });
-    tables.threads = last_of_each(threads.collect());
-    (references.agents, tables.agents) = agents.into_iter().unzip();
-    references.queues = metadata
-        .objects(&[tags::QUEUE])
-        .filter_map(|(_, row)| {
-            let place = (row.int("gpuId").unwrap_or(NO_GPU), row.int("queueId")?);
-            Some((place, (row.int("source")?, row.int("hardware").map(|address| address as u64))))
-        })
-        .collect();
+    let mut references = references(&metadata, &mut tables);
     let names = Names::read(database, "rocpd_string", &mut tables.strings)?;
     if select.launch {
         read_symbols(&metadata, &mut references, &mut tables);
@@ -64,6 +45,42 @@ fn header(database: &Database, select: &Select) -> Result<Header> {
     references.open_dispatches = open_dispatches(&metadata, &references, &names, &tables, select);
     tables.info = metadata.info(Dialect::Native, "rtl");
     Ok(Header { variant, names, references, tables })
+}
+
+/// Processes, agents, threads and queues.
+pub(super) fn references(metadata: &Metadata, tables: &mut Tables) -> References {
+    let mut references = References::default();
+    read_processes(metadata, &mut references, tables);
+    (references.agents, tables.agents) = agents(metadata, &references, &tables.processes).unzip();
+    let threads = metadata.objects(&[tags::THREAD]).filter_map(|(_, row)| {
+        let pid = row.int("pid");
+        let process = pid.and_then(|pid| process(pid, &references, &tables.processes)).unwrap_or_default();
+        Some(Thread { process, tid: row.int("tid")?, name: row.text("name") })
+    });
+    tables.threads = last_of_each(threads.collect());
+    references.queues = queues(metadata);
+    references
+}
+
+/// All agents, each with its gpuId.
+pub(super) fn agents(
+    metadata: &Metadata,
+    references: &References,
+    processes: &[Process],
+) -> impl Iterator<Item = (i64, Agent)> {
+    metadata.objects(&[tags::GPU, tags::AGENT]).map(move |(tag, row)| {
+        let process = row.int("pid").and_then(|pid| process(pid, references, processes));
+        (agent_id(tag, &row), Agent { process, ..agent(tag, &row) })
+    })
+}
+
+/// Number and hardware address of the queues whose numbers in the file are not the source's, by gpuId and queueId.
+pub(super) fn queues(metadata: &Metadata) -> FxHashMap<(i64, i64), (i64, Option<u64>)> {
+    let queues = metadata.objects(&[tags::QUEUE]).filter_map(|(_, row)| {
+        let place = (row.int("gpuId").unwrap_or(NO_GPU), row.int("queueId")?);
+        Some((place, (row.int("source")?, row.int("hardware").map(|address| address as u64))))
+    });
+    queues.collect()
 }
 
 /// The calls that had not returned at the last write. A recorder that ends properly writes them to `rocpd_api`.
@@ -92,7 +109,7 @@ fn open_calls(metadata: &Metadata, references: &References, tables: &mut Tables)
 
 /// The oldest dispatch of each queue that had not completed at the last write. Their start is not known: they start when
 /// the recorder has first seen each as the oldest.
-fn open_dispatches(
+pub(super) fn open_dispatches(
     metadata: &Metadata,
     references: &References,
     names: &Names,

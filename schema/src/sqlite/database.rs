@@ -185,6 +185,12 @@ impl Database {
         self.step(table, columns, given, each)
     }
 
+    /// Where the columns of a table are; `None` where reading them is for the library.
+    pub(super) fn layout(&self, table: &str, columns: &[&str]) -> Result<Option<Layout>> {
+        self.opened.budget.start();
+        Layout::of(self.connection(), table, columns).map_err(|source| self.error(source))
+    }
+
     /// Where to read the table ourselves; `None` where that is for the library.
     pub(super) fn leaves(
         &self,
@@ -194,8 +200,7 @@ impl Database {
         let Opened { file, image, .. } = &self.opened;
         let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_ref()));
         let Some(pages) = pages else { return Ok(None) };
-        self.opened.budget.start();
-        let layout = Layout::of(self.connection(), table, columns).map_err(|source| self.error(source))?;
+        let layout = self.layout(table, columns)?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
     }
 

@@ -1,7 +1,7 @@
 //! SQLite files, opened without side effects and scanned fast.
 //!
 //! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns.
-//! `image` holds one state of a recording that grows. SQLite's library takes over for everything unusual
+//! `image` holds one state of a recording that grows, `tail` reads its new rows. SQLite's library takes over for everything unusual
 //! or damaged, within a `budget`. The rows are those of the library.
 
 mod budget;
@@ -16,9 +16,12 @@ mod pieces;
 mod record;
 mod row;
 mod state;
+mod tail;
+mod varint;
 
 pub use database::{Database, Snapshot};
 pub(crate) use layout::quote;
 pub use pieces::Pieces;
 pub use row::Row;
 pub(crate) use row::scanned;
+pub(crate) use tail::{Followed, Publication, Tail};

@@ -149,8 +149,8 @@ fn is_complete(opened: &Opened) -> bool {
 fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
     let file = File::open(content).map_err(io_error("read", path))?;
     let Some(state) = state(&file, PATIENCE) else { return Ok(None) };
-    let image = Image::of(&file, state).map_err(io_error("create a temporary image of", path));
-    let (image, place) = image?;
+    let image = Image::new(state);
+    let place = image.write(&file).map_err(io_error("create a temporary image of", path))?;
     // The connection keeps the file when its name is gone.
     let connected =
         connect(&place.name().join(IMAGE), "immutable=1", OpenFlags::SQLITE_OPEN_READ_ONLY, size(&file))

@@ -3,6 +3,7 @@ use std::os::unix::fs::FileExt;
 
 use super::header::{HEADER, be32, is_recording, read_header};
 use super::image::Image;
+use super::varint::varint;
 
 const INTERIOR: u8 = 0x05;
 const LEAF: u8 = 0x0d;
@@ -92,7 +93,7 @@ impl<'a> Pages<'a> {
     /// The children of the schema's root, which lies on the `first` page behind the header of the file.
     pub(super) fn schema_children(&self, first: &[u8]) -> Option<Vec<u32>> {
         let mut children = Vec::new();
-        self.children(first, HEADER, &mut children)?;
+        self.children(first, HEADER, i64::MIN, &mut children)?;
         Some(children)
     }
 
@@ -102,7 +103,18 @@ impl<'a> Pages<'a> {
     }
 
     /// The same; calls `each` with the number and content of every inner node.
-    pub(super) fn leaves_through(&self, root: u32, mut each: impl FnMut(u32, &[u8])) -> Option<Vec<u32>> {
+    pub(super) fn leaves_through(&self, root: u32, each: impl FnMut(u32, &[u8])) -> Option<Vec<u32>> {
+        self.leaves_after(root, i64::MIN, each)
+    }
+
+    /// The leaves with the rows beyond rowid `after`, of which the first may have others, too. Only the inner nodes on the
+    /// way to these are read.
+    pub(super) fn leaves_after(
+        &self,
+        root: u32,
+        after: i64,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Option<Vec<u32>> {
         let mut page = vec![0; self.size];
         let mut level = vec![root];
         for _ in 0..MAX_DEPTH {
@@ -114,7 +126,7 @@ impl<'a> Pages<'a> {
             let mut children = Vec::with_capacity(level.len() * 2);
             for interior in level {
                 self.read(interior, &mut page)?;
-                self.children(&page, 0, &mut children)?;
+                self.children(&page, 0, after, &mut children)?;
                 each(interior, &page);
                 if children.len() > self.count as usize {
                     return None;
@@ -171,8 +183,8 @@ impl<'a> Pages<'a> {
         Some(Leaf { page: &page[..self.usable], pointers: &page[8..8 + 2 * cells] })
     }
 
-    /// The children of an inner node, which begins at `start` of its page.
-    fn children(&self, page: &[u8], start: usize, children: &mut Vec<u32>) -> Option<()> {
+    /// The children of an inner node, which begins at `start` of its page, that may have rows beyond rowid `after`.
+    fn children(&self, page: &[u8], start: usize, after: i64, children: &mut Vec<u32>) -> Option<()> {
         let cells = self.cells(page, INTERIOR, 12, start)?;
         if cells == 0 {
             return None;
@@ -180,12 +192,13 @@ impl<'a> Pages<'a> {
         let pointers = start + 12..start + 12 + 2 * cells;
         for pointer in page[pointers.clone()].as_chunks::<2>().0 {
             let at = usize::from(u16::from_be_bytes(*pointer));
-            let key = page.get(at + 4..self.usable)?;
-            let whole = key.iter().take(9).position(|byte| *byte < 0x80).is_some() || key.len() >= 9;
-            if at < pointers.end || !whole {
+            if at < pointers.end {
                 return None;
             }
-            children.push(be32(page, at));
+            let last = varint(&page[..self.usable], &mut (at + 4))? as i64;
+            if last > after {
+                children.push(be32(page, at));
+            }
         }
         children.push(be32(page, start + 8));
         Some(())

@@ -2,6 +2,7 @@ use rusqlite::types::ValueRef;
 
 use super::layout::{Layout, Place};
 use super::pages::{Leaf, Pages};
+use super::varint::varint;
 
 /// SQLite's own limits: longer values and record headers do not exist.
 const MAX_PAYLOAD: u64 = 1_000_000_000;
@@ -375,25 +376,4 @@ fn width(serial: u32) -> usize {
         Some(width) => usize::from(*width),
         None => (serial as usize - 12) / 2,
     }
-}
-
-#[inline(always)]
-fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
-    let first = *bytes.get(*at)?;
-    *at += 1;
-    if first < 0x80 {
-        return Some(u64::from(first));
-    }
-    let mut value = u64::from(first & 0x7f);
-    for _ in 0..7 {
-        let byte = *bytes.get(*at)?;
-        *at += 1;
-        value = value << 7 | u64::from(byte & 0x7f);
-        if byte < 0x80 {
-            return Some(value);
-        }
-    }
-    let last = *bytes.get(*at)?;
-    *at += 1;
-    Some(value << 8 | u64::from(last))
 }

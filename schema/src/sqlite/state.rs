@@ -20,6 +20,15 @@ const ROOT: usize = 3;
 /// The pages of one state that its writer may use again, by their numbers. `None` if the pages of the file do not make up a
 /// state, or its writer publishes faster than they can be read.
 pub(super) fn state(recording: &File, patience: Duration) -> Option<BTreeMap<u32, Vec<u8>>> {
+    of_one_state(recording, patience, collect)
+}
+
+/// What `collect` makes of the pages of one state and the first of them.
+pub(super) fn of_one_state<T>(
+    recording: &File,
+    patience: Duration,
+    mut collect: impl FnMut(Pages<'_>, &[u8]) -> Option<T>,
+) -> Option<T> {
     let until = Instant::now() + patience;
     loop {
         let pages = Pages::of_file(recording)?;
@@ -42,7 +51,7 @@ fn collect(pages: Pages<'_>, first: &[u8]) -> Option<BTreeMap<u32, Vec<u8>>> {
     let leaves = pages.schema_children(first)?;
     for root in roots(pages, &leaves)? {
         let leaves = pages.leaves_through(root, |number, page| drop(state.insert(number, page.to_vec())))?;
-        let newest = leaves.len().saturating_sub(NEWEST);
+        let newest = newest(&leaves);
         // SQLite looks for the least rowid in the oldest leaf.
         let oldest = leaves.first().filter(|_| newest > 0);
         for &leaf in oldest.into_iter().chain(&leaves[newest..]) {
@@ -53,6 +62,11 @@ fn collect(pages: Pages<'_>, first: &[u8]) -> Option<BTreeMap<u32, Vec<u8>>> {
         take_leaf(pages, leaf, &mut state)?;
     }
     Some(state)
+}
+
+/// The position of the first leaf of a table that its writer may use again.
+pub(super) fn newest(leaves: &[u32]) -> usize {
+    leaves.len().saturating_sub(NEWEST)
 }
 
 /// The roots of all tables in the leaves of the schema.
@@ -74,7 +88,7 @@ fn roots(pages: Pages<'_>, leaves: &[u32]) -> Option<Vec<u32>> {
 }
 
 /// Adds a leaf and what does not fit onto it.
-fn take_leaf(pages: Pages<'_>, number: u32, state: &mut BTreeMap<u32, Vec<u8>>) -> Option<()> {
+pub(super) fn take_leaf(pages: Pages<'_>, number: u32, state: &mut BTreeMap<u32, Vec<u8>>) -> Option<()> {
     let mut chains = Vec::new();
     pages.read_leaves(&[number], |leaf| overflow_chains(leaf, &mut chains))?;
     state.insert(number, pages.page(number)?);

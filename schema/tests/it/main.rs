@@ -20,6 +20,7 @@ mod fixture;
 mod fuzz_smoke;
 mod growing;
 mod kineto_samples;
+mod live;
 mod opening;
 mod queries;
 mod scan;

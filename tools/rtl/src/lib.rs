@@ -38,6 +38,7 @@ const VERBS: &[(&str, &str, &[&str], &str)] = &[
     ("diff", "rtl-diff", &[], "did it get slower?"),
     ("merge", "rtl-merge", &[], "merge the traces of many ranks into one"),
     ("convert", "rtl-convert", &[], "convert a trace to another format"),
+    ("top", "rtl-top", &[], "what do recorded processes do now?"),
     ("info", "rtl-summary", &["--info"], "show the contents of a trace file"),
 ];
 
@@ -124,6 +125,6 @@ mod tests {
         let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
         assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
         assert!(program(OsStr::new("sumary")).is_none());
-        assert_eq!(verbs(), "trace, recover, summary, diff, merge, convert and info; see `--help`");
+        assert_eq!(verbs(), "trace, recover, summary, diff, merge, convert, top and info; see `--help`");
     }
 }

@@ -20,6 +20,11 @@ impl Metadata {
         Ok(Self(rows))
     }
 
+    /// Adds a row.
+    pub(crate) fn push(&mut self, tag: String, value: String) {
+        self.0.push((tag, value));
+    }
+
     /// The first value of `tag`.
     pub(crate) fn get(&self, tag: &str) -> Option<&str> {
         self.0.iter().find(|(name, _)| name == tag).map(|(_, value)| value.as_str())

@@ -9,6 +9,7 @@ mod kinds;
 mod launch_columns;
 mod launches;
 mod links;
+mod live_ops;
 mod metadata;
 mod names;
 mod ops;
@@ -23,6 +24,7 @@ pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, V
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
 pub use kinds::copy_type;
+pub(super) use live_ops::LiveOps;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
 pub(super) use plan::{Field, Plan};

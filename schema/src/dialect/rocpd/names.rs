@@ -1,5 +1,5 @@
 use super::IdMap;
-use crate::sqlite::Database;
+use crate::sqlite::{Database, Row};
 use crate::{Id, NameId, ProblemKind, Problems, Result, Strings};
 
 /// The string ids of one table of the source, each with our id of its text.
@@ -19,15 +19,18 @@ impl Names {
         strings: &mut Strings,
         wanted: impl Fn(Id) -> bool,
     ) -> Result<Self> {
-        let mut names = IdMap::default();
+        let mut names = Self::default();
         database.scan(table, &["id", "string"], |row| {
-            // A view over another table has ids but no rowids.
-            let id = row.int(0).unwrap_or_else(|| row.id());
-            if wanted(id) {
-                names.push(id, row.text(1).map_or(NameId::NONE, |text| strings.intern(&text)));
+            if wanted(id(row)) {
+                names.add(row, strings);
             }
         })?;
-        Ok(Self(names))
+        Ok(names)
+    }
+
+    /// Adds a row of id and text.
+    pub(crate) fn add(&mut self, row: &Row<'_>, strings: &mut Strings) {
+        self.0.push(id(row), row.text(1).map_or(NameId::NONE, |text| strings.intern(&text)));
     }
 
     /// The name behind `id`: `NONE` for NULL, `DANGLING` where the table has no such row.
@@ -48,4 +51,9 @@ impl Names {
         }
         name
     }
+}
+
+/// A view over another table has ids but no rowids.
+fn id(row: &Row<'_>) -> Id {
+    row.int(0).unwrap_or_else(|| row.id())
 }

@@ -6,7 +6,7 @@ use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
 };
 use crate::layout::rpd::Function;
-use crate::sqlite::Row;
+use crate::sqlite::{Database, Row};
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
     Shapes, Track, Tracks,
@@ -41,11 +41,9 @@ pub(crate) struct OpFields {
 }
 
 impl OpFields {
-    pub(crate) fn of(database: &crate::sqlite::Database, variant: &Variant, select: &Select) -> Result<Self> {
+    /// The columns of a select, `links` to calls among them.
+    pub(crate) fn of(database: &Database, variant: &Variant, select: &Select, links: bool) -> Result<Self> {
         let mut plan = Plan::of(database, "rocpd_op")?;
-        // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
-        let links =
-            select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
         Ok(Self {
             gpu: plan.add("gpuId"),
             queue: plan.add("queueId"),

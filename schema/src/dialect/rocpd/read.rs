@@ -76,7 +76,9 @@ fn read<E: From<Error>>(
     };
     each(&mut tables)?;
 
-    let fields = ops::OpFields::of(database, variant, select)?;
+    // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
+    let links = select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
+    let fields = ops::OpFields::of(database, variant, select, links)?;
     let columns = fields.plan.columns().to_vec();
     let process = references.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
     let ends = if variant.typed_ops {

@@ -1,0 +1,74 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+
+/// What do recorded processes do now? A live view of their traces
+#[derive(Parser, Debug, Clone)]
+#[command(name = "rtl-top", version, after_help = EXAMPLES)]
+pub struct Arguments {
+    /// Pids, recordings, or folders of recordings; default: the processes of this user that record now
+    #[arg(value_name = "TARGET")]
+    pub targets: Vec<OsString>,
+
+    /// Print the state once and end
+    #[arg(long)]
+    pub once: bool,
+
+    /// The format of --once: text or json
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    pub format: Format,
+
+    /// Seconds between two looks at the files
+    #[arg(long, value_parser = seconds, default_value = "0.5", value_name = "SECONDS")]
+    pub interval: Duration,
+
+    /// The length of the last moments, for `now` and rates
+    #[arg(long, value_parser = seconds, default_value = "1", value_name = "SECONDS")]
+    pub window: Duration,
+
+    /// The number of rows to print of each table [default: as many as fit; --once: 10, json: all]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub top: Option<usize>,
+
+    /// Print full names, however wide the table gets
+    #[arg(long)]
+    pub full_names: bool,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub console: cli::args::Console,
+}
+
+/// The format of `--once`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people; may change with any release
+    #[default]
+    Text,
+    /// Versioned: one document with a `schema` field
+    Json,
+}
+
+const EXAMPLES: &str = "\
+Keys:
+  q, Esc, Ctrl-C  end
+
+Examples:
+  rtl top 4711
+      the process 4711, or what it started
+  rtl top traces/
+      a job: one line for each rank
+  rtl top trace_4711.db --once --format json
+      the figures, for a script";
+
+/// Seconds from 0.05 to an hour.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected seconds, such as 0.5".to_owned())?;
+    if !(0.05..=3600.0).contains(&seconds) {
+        return Err("expected 0.05 to 3600 seconds".to_owned());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}

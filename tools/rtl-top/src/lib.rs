@@ -1,0 +1,117 @@
+//! What do recorded processes do now? The library behind `rtl-top`.
+//!
+//! [`args`] is the command line, `target` finds recordings, `watch` reads what is new of each, `text` makes lines of the
+//! figures, and `screen` shows these until the end. All figures come from [`rtl_analysis::live`].
+
+pub mod args;
+pub mod document;
+mod recorders;
+pub mod screen;
+mod target;
+pub mod text;
+mod watch;
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use cli::{Exit, Failure, Output};
+
+use crate::args::{Arguments, Format};
+use crate::document::{Document, Recording, SCHEMA};
+use crate::screen::Source;
+use crate::text::View;
+use crate::watch::Watched;
+
+/// Rows of each table with `--once`.
+const ROWS: usize = 10;
+
+/// Runs the command line.
+///
+/// # Errors
+/// Where there is nothing to watch, or no terminal to show it on.
+pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    if arguments.format == Format::Json && !arguments.once {
+        return Err(Failure::usage("--format json needs --once").with_hint("the live view is for people"));
+    }
+    let paths = target::recordings(&arguments.targets)?;
+    // The screen is restored before a signal ends this process.
+    atomic_file::keep_on_signals();
+    let mut job = Job { watched: Vec::new(), refused: Vec::new(), arguments: &arguments };
+    let failures = job.add(&paths);
+    if job.watched.is_empty() {
+        return Err(failures.into_iter().next().unwrap_or_else(|| Failure::usage("nothing to watch")));
+    }
+    if !arguments.console.quiet {
+        failures.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
+    }
+    let is_live = !arguments.once && job.watched.iter().any(|watched| !watched.is_over());
+    if is_live {
+        if !(out.is_terminal() && std::io::stdin().is_terminal()) {
+            return Err(
+                Failure::usage("the live view needs a terminal").with_hint("--once prints the state once")
+            );
+        }
+        if let Some(signal) = screen::show(&mut job, arguments.interval, arguments.top)? {
+            return Ok(Exit::Command(128 + signal));
+        }
+    }
+    let document = job.document();
+    match arguments.format {
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?,
+        Format::Text => {
+            let width = if arguments.full_names { None } else { Some(cli::terminal::width()) };
+            let rows = arguments.top.unwrap_or(ROWS);
+            let view = View { width, height: None, rows: Some(rows) };
+            for line in text::lines(&document, view)? {
+                writeln!(out, "{}", line.text)?;
+            }
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// All that is watched.
+struct Job<'a> {
+    watched: Vec<Watched>,
+    /// Files of folders that are no recordings.
+    refused: Vec<PathBuf>,
+    arguments: &'a Arguments,
+}
+
+impl Job<'_> {
+    /// Adds recordings; returns why others cannot be watched.
+    fn add(&mut self, paths: &[PathBuf]) -> Vec<Failure> {
+        let opened = paths.iter().map(|path| Watched::open(path, self.arguments.window));
+        let (watched, failures): (Vec<_>, Vec<_>) = opened.partition(Result::is_ok);
+        self.watched.extend(watched.into_iter().flatten());
+        failures.into_iter().filter_map(Result::err).map(Failure::input).collect()
+    }
+}
+
+impl Source for Job<'_> {
+    /// Reads what is new, recordings that appear in a folder too.
+    fn refresh(&mut self) -> Result<bool, Failure> {
+        let folders = self.arguments.targets.iter().map(Path::new).filter(|target| target.is_dir());
+        let known: Vec<&Path> = self.watched.iter().map(Watched::path).collect();
+        let files = folders.flat_map(target::in_folder);
+        let new: Vec<PathBuf> = files.filter(|path| !known.contains(&path.as_path())).collect();
+        for path in new.iter().filter(|path| !self.refused.contains(path)).cloned().collect::<Vec<_>>() {
+            match Watched::open(&path, self.arguments.window) {
+                Ok(watched) => self.watched.push(watched),
+                // It may get content yet.
+                Err(error) if error.is_without_content() => {}
+                Err(_) => self.refused.push(path),
+            }
+        }
+        for watched in &mut self.watched {
+            watched.refresh()?;
+        }
+        Ok(!self.watched.iter().all(Watched::is_over))
+    }
+
+    fn document(&self) -> Document {
+        let mut recordings: Vec<Recording> = self.watched.iter().map(Watched::recording).collect();
+        recordings.sort_by(|one, other| (one.rank, &one.path).cmp(&(other.rank, &other.path)));
+        Document { schema: SCHEMA.to_owned(), recordings }
+    }
+}
