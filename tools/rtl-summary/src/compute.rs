@@ -10,7 +10,7 @@ use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
-use rtl_report::{Input, Tag};
+use rtl_report_types::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
 use crate::choices::Style;

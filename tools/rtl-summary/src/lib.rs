@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line. `compute` turns the tables of a trace into a [`Report`],
 //! section by section ([`sections`]), and `render` prints it. The JSON types are those of
-//! `rtl-report`; all figures come from `rtl-analysis`.
+//! `rtl-report-types`; all figures come from `rtl-analysis`.
 
 /// The command line.
 pub mod args;

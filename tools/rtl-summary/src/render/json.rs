@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use cli::{Failure, Output};
-use rtl_report::{Document, SCHEMA, Sections};
+use rtl_report_types::{Document, SCHEMA, Sections};
 
 use crate::report::Report;
 use crate::request::Request;
