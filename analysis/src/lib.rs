@@ -37,6 +37,7 @@ pub mod memory;
 pub mod operators;
 pub mod ops;
 pub mod overview;
+pub mod pictures;
 pub mod profile;
 pub mod ranges;
 pub mod ranks;

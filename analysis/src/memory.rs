@@ -21,6 +21,15 @@ pub enum MemorySource {
     Scratch,
 }
 
+impl MemorySource {
+    fn of(of: Use) -> Self {
+        match of {
+            Use::Allocated => Self::Runtime,
+            Use::Scratch => Self::Scratch,
+        }
+    }
+}
+
 /// The memory of one device that one process uses.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DeviceMemory {
@@ -58,21 +67,69 @@ pub fn by_device(tables: &Tables) -> Option<Vec<DeviceMemory>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-fn of_frameworks(tables: &Tables) -> Vec<DeviceMemory> {
+/// The events of one allocator on one device, in the order of time.
+struct DeviceEvents<'a> {
+    device: String,
+    pid: Option<i64>,
+    events: Vec<&'a MemoryEvent>,
+}
+
+fn events_by_device(tables: &Tables) -> Vec<DeviceEvents<'_>> {
     let mut devices: FxHashMap<(ProcessId, Option<AgentId>), Vec<&MemoryEvent>> = FxHashMap::default();
     for event in &tables.memory_events {
         devices.entry((event.process, event.agent)).or_default().push(event);
     }
-    let mut keys: Vec<_> = devices.keys().copied().collect();
-    keys.sort_unstable_by_key(|&(process, agent)| (order(tables, agent), agent, process));
-    let device = |key: (ProcessId, Option<AgentId>)| {
-        let mut events = devices.remove(&key)?;
+    let mut devices: Vec<_> = devices.into_iter().collect();
+    devices.sort_unstable_by_key(|&((process, agent), _)| (order(tables, agent), agent, process));
+    let device = |((process, agent), mut events): ((ProcessId, Option<AgentId>), Vec<_>)| {
         // Events of one moment: the source has them in their order, whatever that of its rows.
-        events.sort_by_key(|event| (event.time, event.id, event.address, event.bytes));
-        let name = key.1.map_or_else(|| "host".to_owned(), |agent| labels::agent(tables, agent));
-        Some(DeviceMemory { device: name, pid: pid(tables, key.0), ..of_device(&events) })
+        events.sort_by_key(|event: &&MemoryEvent| (event.time, event.id, event.address, event.bytes));
+        let device = agent.map_or_else(|| "host".to_owned(), |agent| labels::agent(tables, agent));
+        DeviceEvents { device, pid: pid(tables, process), events }
     };
-    keys.into_iter().filter_map(device).collect()
+    devices.into_iter().map(device).collect()
+}
+
+fn of_frameworks(tables: &Tables) -> Vec<DeviceMemory> {
+    let memory = |DeviceEvents { device, pid, events }| DeviceMemory { device, pid, ..of_device(&events) };
+    events_by_device(tables).into_iter().map(memory).collect()
+}
+
+/// The bytes in use of one device over time.
+pub(crate) struct Uses {
+    pub(crate) device: String,
+    pub(crate) source: MemorySource,
+    pub(crate) pid: Option<i64>,
+    /// Moments in ns and the bytes in use from then on.
+    pub(crate) uses: Vec<(i64, u64)>,
+}
+
+/// The bytes in use of each device where the source states totals, in the order of [`by_device`].
+pub(crate) fn uses(tables: &Tables) -> Vec<Uses> {
+    let of_framework = |DeviceEvents { device, pid, events }| {
+        let uses = events.iter().filter_map(|event: &&MemoryEvent| Some((event.time, event.allocated?)));
+        Uses { device, source: MemorySource::Framework, pid, uses: uses.collect() }
+    };
+    let mut all: Vec<Uses> = events_by_device(tables).into_iter().map(of_framework).collect();
+    let mut totals: FxHashMap<RuntimeKey, i128> = FxHashMap::default();
+    let mut devices: FxHashMap<RuntimeKey, Vec<_>> = FxHashMap::default();
+    for change in allocations::changes(tables) {
+        let key = (change.of, change.process, change.agent);
+        let total = totals.entry(key).or_default();
+        *total += change.bytes;
+        devices.entry(key).or_default().push((change.time, u64::try_from(*total).unwrap_or(0)));
+    }
+    let mut devices: Vec<_> = devices.into_iter().collect();
+    devices
+        .sort_unstable_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
+    all.extend(devices.into_iter().map(|((of, process, agent), uses)| Uses {
+        device: labels::agent(tables, agent),
+        source: MemorySource::of(of),
+        pid: pid(tables, process),
+        uses,
+    }));
+    all.retain(|of| !of.uses.is_empty());
+    all
 }
 
 /// Sorts GPUs by their numbers, before the host.
@@ -88,9 +145,12 @@ fn pid(tables: &Tables, process: ProcessId) -> Option<i64> {
     tables.processes.get(process.index()).and_then(|process| process.pid)
 }
 
+/// Memory that the runtime states.
+type RuntimeKey = (Use, ProcessId, AgentId);
+
 /// What the runtime states. Totals count from the start of the recording.
 fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
-    let mut devices: FxHashMap<(Use, ProcessId, AgentId), (i128, DeviceMemory)> = FxHashMap::default();
+    let mut devices: FxHashMap<RuntimeKey, (i128, DeviceMemory)> = FxHashMap::default();
     for change in allocations::changes(tables) {
         let key = (change.of, change.process, change.agent);
         let (total, memory) = devices.entry(key).or_default();
@@ -111,11 +171,8 @@ fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
     let mut devices: Vec<_> = devices.into_iter().collect();
     devices
         .sort_unstable_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
-    let device = |((of, process, agent), (_, memory)): ((Use, ProcessId, AgentId), (i128, DeviceMemory))| {
-        let source = match of {
-            Use::Allocated => MemorySource::Runtime,
-            Use::Scratch => MemorySource::Scratch,
-        };
+    let device = |((of, process, agent), (_, memory)): (RuntimeKey, (i128, DeviceMemory))| {
+        let source = MemorySource::of(of);
         DeviceMemory { device: labels::agent(tables, agent), source, pid: pid(tables, process), ..memory }
     };
     devices.into_iter().map(device).collect()

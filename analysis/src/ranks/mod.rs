@@ -4,6 +4,7 @@
 //! ranks far from the others; [`crate::Analysis::ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace
 //! in chunks to the inputs of these functions.
 
+pub(crate) mod arrivals;
 pub mod bandwidth;
 mod busy;
 pub mod collectives;

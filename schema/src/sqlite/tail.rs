@@ -173,12 +173,15 @@ impl NewRows<'_> {
     }
 }
 
+/// Tables, each with the page of its root.
+type Roots = Vec<(String, u32)>;
+
 /// The pages of a state that its writer may use again, and the roots of its tables.
 fn collect(
     pages: Pages<'_>,
     first: &[u8],
     read: &[&mut Followed],
-) -> Option<(BTreeMap<u32, Vec<u8>>, Vec<(String, u32)>)> {
+) -> Option<(BTreeMap<u32, Vec<u8>>, Roots)> {
     let mut state = BTreeMap::from([(1, first.to_vec())]);
     let roots = roots(pages, &pages.schema_children(first)?)?;
     for (name, root) in &roots {
@@ -193,7 +196,7 @@ fn collect(
 }
 
 /// The names and roots of the tables in the leaves of the schema.
-fn roots(pages: Pages<'_>, leaves: &[u32]) -> Option<Vec<(String, u32)>> {
+fn roots(pages: Pages<'_>, leaves: &[u32]) -> Option<Roots> {
     let places = vec![Place::Stored(NAME), Place::Stored(ROOT)];
     let layout = Layout { root: 1, places, stored: vec![Stored::default(); ROOT + 1] };
     let mut decoder = Decoder::new(pages, &layout, leaves.len());

@@ -1,6 +1,7 @@
 //! What tests and benches share: the folder of foreign traces, fixtures, the synthetic generator, and programs on the
 //! ROCm runtimes of this machine with simulated GPUs.
 
+pub mod browser;
 pub mod choices;
 pub mod code_object;
 pub mod cut_off;

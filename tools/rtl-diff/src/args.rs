@@ -279,7 +279,7 @@ pub struct Output {
         default_value_t,
         value_name = "FORMAT",
         hide_possible_values = true,
-        help = "Format of the report: text, json, csv, markdown, junit, github, bencher or github-action-benchmark"
+        help = "Format of the report: text, json, csv, markdown, html, junit, github, bencher or github-action-benchmark"
     )]
     pub format: Format,
 
@@ -316,6 +316,8 @@ pub enum Format {
     /// A comment for a pull request
     #[value(alias = "md")]
     Markdown,
+    /// One page with pictures
+    Html,
     /// One test case for each gate
     Junit,
     /// Annotations of a GitHub Actions step

@@ -10,7 +10,7 @@ use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
-use rtl_report::{Input, Tag};
+use rtl_report_types::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
 use crate::choices::Style;
@@ -23,11 +23,15 @@ use crate::section::{Context, Section};
 use crate::sections::{self, FINDINGS, KERNELS, TRUST};
 use crate::style;
 
-/// Reads a trace; returns its report and the rows of the region of interest.
+/// Reads a trace; returns its report and the rows of the region of interest. `then` gets the analysis of a single trace.
 ///
 /// # Errors
 /// Where the trace cannot be read or has no such region.
-pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Tables), Failure> {
+pub(crate) fn trace(
+    path: &Path,
+    request: &Request<'_>,
+    then: &mut dyn FnMut(&Analysis<'_>),
+) -> Result<(Report, Tables), Failure> {
     let trace = Trace::open(path)?;
     let mut tables = trace.read(&request.select())?;
     let file = if request.options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
@@ -59,12 +63,23 @@ pub(crate) fn trace(path: &Path, request: &Request<'_>) -> Result<(Report, Table
     let health = |analysis: &Analysis<'_>, ranks: Option<&Ranks>| {
         before.unwrap_or_else(|| trust::health(analysis, ranks))
     };
-    compute_sections(&mut report, &tables, keys, request, &request.parts, health);
+    let then = |analysis: &Analysis<'_>| {
+        if request.is_single {
+            then(analysis);
+        }
+    };
+    let parts = Parts { keys, sections: &request.parts };
+    compute_sections(&mut report, &tables, request, parts, health, then);
     Ok((report, tables))
 }
 
-/// The report on the rows of several traces, each with its own report.
-pub(crate) fn combined(tables: &Tables, reports: &[Report], request: &Request<'_>) -> Report {
+/// The report on the rows of several traces, each with its own report. `then` gets the analysis.
+pub(crate) fn combined(
+    tables: &Tables,
+    reports: &[Report],
+    request: &Request<'_>,
+    then: &mut dyn FnMut(&Analysis<'_>),
+) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
     if let [only] = reports {
         // The others could not be read.
@@ -72,7 +87,8 @@ pub(crate) fn combined(tables: &Tables, reports: &[Report], request: &Request<'_
     }
     let parts: Vec<Health> = reports.iter().filter_map(sections::health).collect();
     let health = |_: &Analysis<'_>, ranks: Option<&Ranks>| trust::combined(&parts, ranks);
-    compute_sections(&mut report, tables, None, request, &request.sections, health);
+    let parts = Parts { keys: None, sections: &request.sections };
+    compute_sections(&mut report, tables, request, parts, health, then);
     report
 }
 
@@ -81,14 +97,21 @@ fn judges(request: &Request<'_>) -> bool {
     request.options.style.is_none() && (request.includes(&TRUST) || request.includes(&FINDINGS))
 }
 
-/// Computes the sections; `keys` are those of a filtered trace, and `health` judges the trace.
+/// What is computed of a trace.
+struct Parts<'a> {
+    /// The keys of the kernels of a filtered trace.
+    keys: Option<KernelKeys>,
+    sections: &'a [&'static Section],
+}
+
+/// Computes the sections. `health` judges the trace, and `then` gets the analysis.
 fn compute_sections(
     report: &mut Report,
     tables: &Tables,
-    keys: Option<KernelKeys>,
     request: &Request<'_>,
-    sections: &[&'static Section],
+    Parts { keys, sections }: Parts<'_>,
     health: impl FnOnce(&Analysis<'_>, Option<&Ranks>) -> Health,
+    then: impl FnOnce(&Analysis<'_>),
 ) {
     let options = request.options;
     if let Some(style) = options.style {
@@ -124,4 +147,5 @@ fn compute_sections(
             report.set_health(health);
         }
     }
+    then(&context.analysis);
 }

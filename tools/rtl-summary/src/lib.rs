@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line. `compute` turns the tables of a trace into a [`Report`],
 //! section by section ([`sections`]), and `render` prints it. The JSON types are those of
-//! `rtl-report`; all figures come from `rtl-analysis`.
+//! `rtl-report-types`; all figures come from `rtl-analysis`.
 
 /// The command line.
 pub mod args;
@@ -23,14 +23,18 @@ mod tables;
 use std::path::PathBuf;
 
 use cli::{Exit, Failure, Output, Progress};
+use rtl_analysis::Analysis;
 use rtl_analysis::combine;
 use rtl_analysis::trust::Trust;
+use rtl_report_types::Document;
 use rtl_schema::Tables;
 
 use crate::args::Arguments;
 pub use crate::args::Options;
 pub use crate::report::Report;
 use crate::request::Request;
+/// The formats that can be read, in words.
+pub use rtl_schema::dialect::READABLE;
 
 /// Runs the command line.
 ///
@@ -47,12 +51,88 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 /// several traces those that can be read are reported, and the exit code is [`Exit::Input`]; those without anything of
 /// the selection are left out with a warning.
 pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result<Exit, Failure> {
-    let quiet = options.display.console.quiet;
+    let traces = distinct(options, traces, out);
+    let request = Request::new(options, traces.len())?;
+    let Some(Computed { reports, combined, failed }) = read(&request, &traces, &mut |_| {}, out)? else {
+        return Ok(Exit::Input);
+    };
+    let exit = if failed { Exit::Input } else { Exit::Success };
+    let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
+    let health = combined.as_ref().or(reports.first()).and_then(|report| report.sections.trust);
+    render::render(&request, reports, combined, out)?;
+    match failures.as_slice() {
+        [first, others @ ..] if options.strict => {
+            let more =
+                if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
+            Err(Failure::input(anyhow::anyhow!("not sound: {first}{more}"))
+                .with_hint("the section `sanity` has the details; without --strict they are only reported"))
+        }
+        _ if options.health && !failed => Ok(health_exit(health.unwrap_or_default())),
+        _ => Ok(exit),
+    }
+}
+
+/// The report on all traces as `--format json` prints it, and what `pictures` makes of the analysis behind it. `None` where
+/// no trace could be read, as the messages say.
+///
+/// # Errors
+/// As [`report()`], but for those of [`Options::strict`].
+pub fn document<T>(
+    options: &Options,
+    traces: &[PathBuf],
+    mut pictures: impl FnMut(&Analysis<'_>) -> T,
+    out: &mut Output,
+) -> Result<Option<Pictured<T>>, Failure> {
+    let traces = distinct(options, traces, out);
+    let request = Request::new(options, traces.len())?;
+    let mut made = None;
+    let computed = read(&request, &traces, &mut |analysis| made = Some(pictures(analysis)), out)?;
+    let pictured = computed.zip(made).map(|(Computed { reports, combined, failed }, pictures)| {
+        let exit = if failed { Exit::Input } else { Exit::Success };
+        Pictured { document: render::document(reports, combined, &request), pictures, exit }
+    });
+    Ok(pictured)
+}
+
+/// A document, and what was made of the analysis behind it.
+#[derive(Debug)]
+pub struct Pictured<T> {
+    /// The report.
+    pub document: Document,
+    /// Made of the analysis.
+    pub pictures: T,
+    /// Whether all traces could be read.
+    pub exit: Exit,
+}
+
+/// The reports on traces.
+struct Computed {
+    /// On each.
+    reports: Vec<Report>,
+    /// On all of several.
+    combined: Option<Report>,
+    /// Whether a trace could not be read.
+    failed: bool,
+}
+
+/// The traces, each once.
+fn distinct(options: &Options, traces: &[PathBuf], out: &mut Output) -> Vec<PathBuf> {
     let (traces, warnings) = cli::without_repetitions(traces);
-    if !quiet {
+    if !options.display.console.quiet {
         warnings.iter().for_each(|warning| out.warning(warning));
     }
-    let request = Request::new(options, traces.len())?;
+    traces
+}
+
+/// Reads the traces; `then` gets the analysis of all of them. `None` where none has anything of the selection.
+fn read(
+    request: &Request<'_>,
+    traces: &[PathBuf],
+    then: &mut dyn FnMut(&Analysis<'_>),
+    out: &mut Output,
+) -> Result<Option<Computed>, Failure> {
+    let options = request.options;
+    let quiet = options.display.console.quiet;
     let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
     let progress = Progress::reading(traces.iter().map(size).sum(), "computing", quiet);
     let mut reports: Vec<Report> = Vec::new();
@@ -60,8 +140,8 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
     let mut failed = false;
     // Traces without anything of the selection: an error only where all are.
     let mut empty: Vec<Failure> = Vec::new();
-    for path in &traces {
-        match compute::trace(path, &request) {
+    for path in traces {
+        match compute::trace(path, request, then) {
             Ok((report, tables)) => {
                 let equal = reports
                     .iter()
@@ -88,30 +168,16 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
     drop(progress);
     if reports.is_empty() {
         empty.iter().for_each(|failure| out.failure(failure));
-        return Ok(Exit::Input);
+        return Ok(None);
     }
     if !quiet {
         empty.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
     }
-
-    let exit = if failed { Exit::Input } else { Exit::Success };
-    let failures: Vec<String> = reports.iter().flat_map(Report::strict_failures).collect();
     // Of several traces only one may have been read.
     let combined = all
         .filter(|_| reports.len() > 1 || !options.each)
-        .map(|tables| compute::combined(&tables, &reports, &request));
-    let health = combined.as_ref().or(reports.first()).and_then(|report| report.sections.trust);
-    render::render(&request, reports, combined, out)?;
-    match failures.as_slice() {
-        [first, others @ ..] if options.strict => {
-            let more =
-                if others.is_empty() { String::new() } else { format!(" (and {} more)", others.len()) };
-            Err(Failure::input(anyhow::anyhow!("not sound: {first}{more}"))
-                .with_hint("the section `sanity` has the details; without --strict they are only reported"))
-        }
-        _ if options.health && !failed => Ok(health_exit(health.unwrap_or_default())),
-        _ => Ok(exit),
-    }
+        .map(|tables| compute::combined(&tables, &reports, request, then));
+    Ok(Some(Computed { reports, combined, failed }))
 }
 
 /// The exit code of `--health`.

@@ -2,7 +2,7 @@
 
 use rtl_analysis::overview;
 use rtl_analysis::trust::Health;
-use rtl_report::{Input, Sections};
+use rtl_report_types::{Input, Sections};
 use rtl_schema::Tables;
 
 use crate::choices::Top;

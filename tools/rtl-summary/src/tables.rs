@@ -4,7 +4,7 @@ use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table, TableOf};
 use rtl_analysis::Stats;
 use rtl_analysis::kernels::GroupBy;
-use rtl_report::Row;
+use rtl_report_types::Row;
 
 use crate::bars;
 use crate::choices::label;

@@ -26,6 +26,10 @@ pub struct Arguments {
     #[arg(long)]
     pub no_perfetto: bool,
 
+    /// Also write a page with the pictures of the trace (_report.html)
+    #[arg(long)]
+    pub report: bool,
+
     /// Do not preload the tracer, for programs under AddressSanitizer: roctx ranges and HIP calls are not recorded
     #[arg(long)]
     pub no_preload: bool,

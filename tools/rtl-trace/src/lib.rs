@@ -165,6 +165,10 @@ fn write_report(
     if !arguments.no_perfetto {
         report::write_perfetto(target, out)?;
     }
+    // The page has a link to the trace for Perfetto.
+    if arguments.report {
+        report::write_page(target, out)?;
+    }
     if arguments.console.quiet {
         return Ok(String::new());
     }
@@ -199,6 +203,7 @@ fn recover(named: &Path, arguments: &Arguments, out: &mut Output) -> Result<Exit
 fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Result<String> {
     let mut text = "Output files:\n".to_owned();
     let perfetto = (!arguments.no_perfetto).then_some(&target.perfetto);
+    let page = arguments.report.then_some(&target.page);
     let trace = match processes {
         1 => String::new(),
         several => format!(", of {several} processes"),
@@ -207,6 +212,7 @@ fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Re
         (Some(&target.trace), trace.as_str()),
         (Some(&target.summary), ", the whole summary"),
         (perfetto, ", for ui.perfetto.dev"),
+        (page, ", for a browser"),
     ];
     for (path, note) in files {
         if let Some(path) = path {

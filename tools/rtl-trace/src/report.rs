@@ -111,6 +111,16 @@ pub fn write_perfetto(target: &Target, out: &mut Output) -> Result<(), Failure> 
     Ok(())
 }
 
+/// Writes the page with the pictures of the trace.
+///
+/// # Errors
+/// As [`write_perfetto`].
+pub fn write_page(target: &Target, out: &mut Output) -> Result<(), Failure> {
+    let options = rtl_report::Options { force: true, console: quiet(), ..rtl_report::Options::default() };
+    rtl_report::write(&options, std::slice::from_ref(&target.trace), &target.page, out)?;
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::File;
@@ -147,6 +157,20 @@ mod tests {
         });
         assert!(messages.contains("host_2.db"), "{messages}");
         assert!(Trace::open(&target.trace).is_ok());
+    }
+
+    #[test]
+    fn a_page_lies_beside_the_trace_and_links_to_the_one_for_perfetto() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target::of(&folder.path().join("trace.db"));
+        std::fs::copy(support::fixture("two-kernels"), &target.trace).unwrap();
+        let messages = messages(folder.path(), |out| {
+            write_perfetto(&target, out).unwrap();
+            write_page(&target, out).unwrap();
+        });
+        assert_eq!(messages, "");
+        let page = std::fs::read_to_string(folder.path().join("trace_report.html")).unwrap();
+        assert!(page.contains("href=\"trace.json.gz\""));
     }
 
     #[test]

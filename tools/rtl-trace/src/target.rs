@@ -28,6 +28,8 @@ pub struct Target {
     pub summary: PathBuf,
     /// The trace for Perfetto.
     pub perfetto: PathBuf,
+    /// The page of `--report`.
+    pub page: PathBuf,
 }
 
 impl Target {
@@ -40,7 +42,12 @@ impl Target {
             name.push(ending);
             trace.with_file_name(name)
         };
-        Self { trace: trace.to_owned(), summary: beside("_summary.txt"), perfetto: beside(".json.gz") }
+        Self {
+            trace: trace.to_owned(),
+            summary: beside("_summary.txt"),
+            perfetto: beside(".json.gz"),
+            page: beside("_report.html"),
+        }
     }
 
     /// The path of the trace behind symbolic links.

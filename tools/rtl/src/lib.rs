@@ -35,6 +35,7 @@ const VERBS: &[(&str, &str, &[&str], &str)] = &[
     ("trace", "rtl-trace", &[], "run a command and record its GPU work"),
     ("recover", "rtl-trace", &["--recover"], "write the trace that a killed `rtl trace` has left"),
     ("summary", "rtl-summary", &[], "where did the GPU time go?"),
+    ("report", "rtl-report", &[], "what does it look like? one HTML page"),
     ("diff", "rtl-diff", &[], "did it get slower?"),
     ("merge", "rtl-merge", &[], "merge the traces of many ranks into one"),
     ("convert", "rtl-convert", &[], "convert a trace to another format"),
@@ -125,6 +126,6 @@ mod tests {
         let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
         assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
         assert!(program(OsStr::new("sumary")).is_none());
-        assert_eq!(verbs(), "trace, recover, summary, diff, merge, convert, top and info; see `--help`");
+        assert_eq!(verbs(), "trace, recover, summary, report, diff, merge, convert, top and info; see `--help`");
     }
 }

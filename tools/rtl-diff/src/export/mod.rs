@@ -4,6 +4,7 @@ mod bencher;
 mod digest;
 mod github;
 mod github_action_benchmark;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -84,6 +85,7 @@ fn render(
         Format::Json => json::render(report, options.rows, out),
         Format::Csv => tables::kernels(report.first_rows(options.rows)).render(options.layout, out),
         Format::Markdown => markdown::render(report, options, out),
+        Format::Html => html::render(report, out),
         Format::Junit => junit::render(report, out),
         Format::Github => github::render(report, out),
         Format::Bencher => bencher::render(report, out),

@@ -12,7 +12,7 @@ use rtl_analysis::facts::Fact;
 use rtl_analysis::idle::GpuIdle;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
 use rtl_analysis::trust::Reason;
-use rtl_report::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
+use rtl_report_types::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 

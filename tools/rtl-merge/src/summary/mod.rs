@@ -22,7 +22,7 @@ use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
 use rtl_analysis::trust::{self, Health, StreamingHealth, UNEXAMINED};
-use rtl_report::{RankReport, SCHEMA, StreamedInfo};
+use rtl_report_types::{RankReport, SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Dialect, Error, Select, Tables, Trace};
 
@@ -86,7 +86,7 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
 /// The totals of one trace.
 struct TraceTotals {
     input: Input,
-    about: rtl_report::Input<StreamedInfo>,
+    about: rtl_report_types::Input<StreamedInfo>,
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     ran: Totals,
@@ -144,7 +144,7 @@ impl TraceTotals {
     }
 }
 
-fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report::Input<StreamedInfo> {
+fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report_types::Input<StreamedInfo> {
     let ranks: BTreeSet<u32> = tables.processes.iter().filter_map(|process| process.rank).collect();
     let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
     let ops = rows.executed();
@@ -156,7 +156,7 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report:
         processes: tables.processes.iter().map(ProcessInfo::from).collect(),
         ranks: ranks.into_iter().collect(),
     };
-    rtl_report::Input {
+    rtl_report_types::Input {
         path: path.display().to_string(),
         info: Some(info),
         region: Region { ops_before: ops, ops_after: ops, ..Region::default() },

@@ -4,7 +4,7 @@ use rtl_analysis::distribution::BARS;
 use rtl_analysis::stats::CallTotal;
 use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
 use rtl_analysis::sweep::Gpu;
-use rtl_report::{GpuRow, Row, Work};
+use rtl_report_types::{GpuRow, Row, Work};
 
 use super::kernels::Kernels;
 

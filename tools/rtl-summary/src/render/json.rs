@@ -3,17 +3,29 @@
 use std::io::Write;
 
 use cli::{Failure, Output};
-use rtl_report::{Document, SCHEMA, Sections};
+use rtl_report_types::{Document, SCHEMA, Sections};
 
 use crate::report::Report;
 use crate::request::Request;
 
 pub(super) fn render(
-    mut reports: Vec<Report>,
+    reports: Vec<Report>,
     combined: Option<Report>,
     request: &Request<'_>,
     out: &mut Output,
 ) -> Result<(), Failure> {
+    let document = document(reports, combined, request);
+    serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}
+
+/// The document of these reports.
+pub(crate) fn document(
+    mut reports: Vec<Report>,
+    combined: Option<Report>,
+    request: &Request<'_>,
+) -> Document {
     let top = request.top;
     let cut = |mut sections: Sections| {
         for rows in sections.kernels.iter_mut().chain(&mut sections.groups) {
@@ -41,15 +53,12 @@ pub(super) fn render(
             (Sections { input: None, ..first }, Vec::new())
         }
     };
-    let document = Document {
+    Document {
         schema: SCHEMA.to_owned(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         inputs: reports.into_iter().map(|report| report.input).collect(),
         approximate: Vec::new(),
         sections,
         reports: parts,
-    };
-    serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
+    }
 }

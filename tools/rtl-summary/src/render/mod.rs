@@ -11,6 +11,7 @@ use cli::color::Paint;
 use cli::{Failure, Layout, Output, escape_control};
 use rtl_analysis::DisplayNames;
 
+pub(crate) use self::json::document;
 use crate::file_info;
 use crate::report::Report;
 use crate::request::{Request, is_short};

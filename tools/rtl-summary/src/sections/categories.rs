@@ -1,7 +1,7 @@
 //! Kernel time by category.
 
 use rtl_analysis::kernels::GroupBy;
-use rtl_report::Row;
+use rtl_report_types::Row;
 
 use crate::section::{Block, Section};
 use crate::tables::{Scales, groups};

@@ -3,7 +3,7 @@
 use cli::{Cell, Column, Table, units};
 use rtl_analysis::busy_over_time::PARTS;
 use rtl_analysis::sweep::Gpu;
-use rtl_report::GpuRow;
+use rtl_report_types::GpuRow;
 
 use crate::bars;
 use crate::section::{Block, Printed, RenderOptions, Section};

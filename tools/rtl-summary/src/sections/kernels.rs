@@ -3,7 +3,7 @@
 use cli::units;
 use rtl_analysis::kernels::{self, Group, GroupBy};
 use rtl_analysis::unfinished::{self, UnfinishedDispatch};
-use rtl_report::Row;
+use rtl_report_types::Row;
 
 use crate::choices::label;
 use crate::report::AllGroups;

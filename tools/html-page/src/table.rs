@@ -1,0 +1,126 @@
+//! Tables that the script sorts, filters and copies.
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Its heading.
+    pub head: &'static str,
+    /// The name of its field in machine formats; empty for a drawing.
+    pub field: &'static str,
+}
+
+/// A cell.
+#[derive(Debug, Clone)]
+pub struct Cell {
+    shown: Markup,
+    value: Option<String>,
+    is_number: bool,
+}
+
+impl Cell {
+    /// A number: its text, and its exact value.
+    pub fn number(text: impl AsRef<str>, value: impl Into<Value>) -> Self {
+        let text = text.as_ref();
+        Self { shown: html! { (text) }, value: Some(value.into().to_string()), is_number: true }
+    }
+
+    /// A text.
+    pub fn text(text: &str) -> Self {
+        Self { shown: html! { (crate::escape::text(text)) }, value: None, is_number: false }
+    }
+
+    /// A short form of a text, with the text itself under the pointer and in copies.
+    pub fn short(short: &str, text: &str) -> Self {
+        if short == text {
+            return Self::text(text);
+        }
+        let value = crate::escape::text(text).into_owned();
+        Self { shown: html! { (crate::escape::text(short)) }, value: Some(value), is_number: false }
+    }
+
+    /// A drawing.
+    #[must_use]
+    pub fn drawing(shown: Markup) -> Self {
+        Self { shown, value: None, is_number: false }
+    }
+
+    /// Nothing known.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { shown: html! { "–" }, value: Some(String::new()), is_number: true }
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    /// Its id in the page.
+    pub id: &'static str,
+    /// What it is.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// A cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+    /// How many rows there are, of which `rows` may be the first.
+    pub all: usize,
+    /// What the filter takes, such as `kernel`; none for a table without a filter.
+    pub filter: Option<&'static str>,
+}
+
+impl Table {
+    /// The table as HTML.
+    #[must_use]
+    pub fn render(&self) -> Markup {
+        let Self { id, caption, columns, rows, all, filter } = self;
+        html! {
+            div.tools {
+                @if let Some(what) = filter {
+                    label { "Filter by " (what) " " input type="search" data-filter=(id) spellcheck="false" autocomplete="off"; }
+                }
+                button type="button" data-copy=(id) { "Copy as CSV" }
+                span.told role="status" data-told=(id) {}
+            }
+            div.scroll tabindex="0" role="region" aria-label=(crate::escape::text(caption)) {
+                table id=(id) {
+                    caption { (crate::escape::text(caption)) }
+                    thead { tr {
+                        @for (at, column) in columns.iter().enumerate() {
+                            @let class = if is_number(rows, at) { "n" } else { "" };
+                            @if column.field.is_empty() {
+                                th scope="col" class=(class) { (column.head) }
+                            } @else {
+                                th scope="col" data-f=(column.field) class=(class) { button type="button" { (column.head) } }
+                            }
+                        }
+                    } }
+                    tbody {
+                        @for row in rows {
+                            tr { @for cell in row { (cell_markup(cell)) } }
+                        }
+                    }
+                }
+            }
+            @if *all > rows.len() {
+                p.note { "The first " (rows.len()) " of " (cli::units::count(*all as u64)) " rows; the report in this page has all." }
+            }
+        }
+    }
+}
+
+fn is_number(rows: &[Vec<Cell>], column: usize) -> bool {
+    rows.iter().any(|row| row.get(column).is_some_and(|cell| cell.is_number))
+}
+
+fn cell_markup(Cell { shown, value, is_number }: &Cell) -> Markup {
+    html! {
+        @match (value, is_number) {
+            (Some(value), true) => td data-v=(value) { (shown) },
+            (Some(value), false) => td title=(value) { (shown) },
+            (None, _) => td { (shown) },
+        }
+    }
+}

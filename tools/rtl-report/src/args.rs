@@ -1,0 +1,65 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+const ABOUT: &str = "What does the time of the GPUs look like? One HTML page for any trace or job";
+
+fn long_about() -> String {
+    format!(
+        "{ABOUT}\n\nThe page is one file that needs no network: it opens in any browser, can be attached to a ticket, and prints. \
+         Reads traces of {}, each also gzip-compressed. Several traces are the ranks of one job.",
+        rtl_summary::READABLE
+    )
+}
+
+/// The command line of rtl-report.
+#[derive(Parser, Debug, Clone)]
+#[command(name = "rtl-report", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
+pub struct Arguments {
+    /// The traces to read: one trace, or those of all ranks
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub options: Options,
+}
+
+/// The flags, for [`crate::write`] too.
+#[derive(Args, Debug, Clone, Default)]
+pub struct Options {
+    /// The page to write [default: report.html]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+
+    /// Show the page in the browser, or print its path where there is none
+    #[arg(long)]
+    pub open: bool,
+
+    /// Additional rules for categories: a TOML file of `[[rule]]` with `category` and `match` (a regex)
+    #[arg(long, value_name = "FILE")]
+    pub categories: Option<PathBuf>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub filter: filter::FilterArgs,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub console: cli::args::Console,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  rtl-report trace.db --open
+      report.html, shown in the browser
+  rtl-report rank*.json.gz -o job.html
+      the ranks of a job side by side: waits, stragglers, collectives
+  rtl-report trace.db --from 2s --to 3s -o second.html
+      one second in full detail
+  rtl-diff before.db after.db -o html=change.html
+      two sides of a comparison";

@@ -1,0 +1,81 @@
+//! What does the time of the GPUs look like? The library behind `rtl-report`.
+//!
+//! The figures are those of `rtl-summary` ([`rtl_report_types::Document`]), which the page holds as data, and the pictures those
+//! of [`rtl_analysis::pictures`]. `sections` has one file for each section of the page; `html-page` draws.
+
+/// The command line.
+pub mod args;
+mod browser;
+mod sections;
+mod view;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use atomic_file::{AtomicFile, IfExists};
+use cli::args::Display;
+use cli::{Exit, Failure, Output};
+use rtl_summary::choices::Top;
+use rtl_summary::sections::SECTIONS;
+
+use crate::args::Arguments;
+pub use crate::args::Options;
+use crate::view::{Pictures, View};
+
+/// The sections of the report that the page shows.
+const SHOWN: [&str; 11] = [
+    "findings",
+    "trace",
+    "trust",
+    "kernels",
+    "categories",
+    "gpus",
+    "idle",
+    "memory",
+    "copies",
+    "ranks",
+    "collectives",
+];
+
+/// Runs the command line.
+///
+/// # Errors
+/// As [`write`].
+pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    let Arguments { traces, options } = arguments;
+    let path = options.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
+    let exit = write(&options, &traces, &path, out)?;
+    if options.open && path.is_file() && !browser::open(&path) {
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(exit)
+}
+
+/// Writes the page of these traces to `path`.
+///
+/// # Errors
+/// Where no trace can be read, or the page cannot be written. Of several traces those that can be read are shown, and the exit
+/// code is [`Exit::Input`].
+pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Output) -> Result<Exit, Failure> {
+    let inputs: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+    let rules = atomic_file::Options { if_exists: IfExists::forced(options.force), inputs: &inputs };
+    // A path that cannot be written is an error before minutes of reading.
+    let file = AtomicFile::create(path, &rules)?;
+    let summary = rtl_summary::Options {
+        section: SECTIONS.into_iter().filter(|section| SHOWN.contains(&section.name)).collect(),
+        top: Some(Top::All),
+        categories: options.categories.clone(),
+        filter: options.filter.clone(),
+        display: Display { console: options.console.clone(), ..Display::default() },
+        ..rtl_summary::Options::default()
+    };
+    let Some(found) = rtl_summary::document(&summary, traces, Pictures::of, out)? else {
+        return Ok(Exit::Input);
+    };
+    let page = sections::page(&View::new(&found.document, &found.pictures, path));
+    let mut writer = file.writer()?;
+    writer.write_all(page.render().as_bytes())?;
+    writer.finish()?;
+    file.commit()?;
+    Ok(found.exit)
+}
