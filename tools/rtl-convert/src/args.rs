@@ -23,6 +23,10 @@ pub struct Arguments {
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub options: Options,
 
+    /// Show the output in ui.perfetto.dev, which reads it from this machine
+    #[arg(long)]
+    pub open: bool,
+
     #[command(flatten)]
     #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub filter: filter::FilterArgs,
@@ -55,5 +59,7 @@ Examples:
       Write trace.json.gz for ui.perfetto.dev and chrome://tracing
   rtl-convert trace.db -o trace.pftrace --names short
       Write Perfetto's own format
+  rtl-convert trace.db --open
+      Show it in Perfetto's page
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
       Write one step on two GPUs";

@@ -23,7 +23,9 @@ mod labelled_enum;
 pub mod lanes;
 pub mod launched_kernels;
 pub mod layout;
+pub mod loopback;
 pub mod names;
+pub mod open;
 /// A conversion without its command line.
 pub mod options;
 pub mod page_writer;
@@ -54,6 +56,7 @@ use cli::{Exit, Failure, Output, units};
 
 use crate::args::Arguments;
 use crate::format::{Job, Written};
+use crate::open::Opening;
 pub use crate::options::Options;
 use crate::source::{OfFrameworks, Source};
 
@@ -88,7 +91,12 @@ pub fn convert(options: &Options) -> Result<Converted, Failure> {
 /// As [`convert`]; and invalid values of flags.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let quiet = arguments.console.quiet;
-    let warnings = convert_each(&arguments.options()?, |written| {
+    let is_opened = arguments.open;
+    let options = arguments.options()?;
+    let opening = is_opened.then(|| opening(&options)).transpose()?;
+    let mut written_paths = Vec::new();
+    let warnings = convert_each(&options, |written| {
+        written_paths.extend_from_slice(&written.paths);
         if !quiet {
             // Behind an output on standard output, a line would be part of it.
             if !written.paths.iter().any(|path| is_standard_output(path)) {
@@ -101,8 +109,25 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if !quiet {
         warnings.iter().for_each(|warning| out.warning(warning));
     }
+    if let (Some(opening), [path]) = (opening, written_paths.as_slice()) {
+        opening.show(path, quiet, out)?;
+    }
     Ok(Exit::Success)
 }
+
+/// Checks before the conversion that its output can be opened.
+fn opening(options: &Options) -> Result<Opening, Failure> {
+    let output = options.output();
+    let format = formats::choose(options.format, &output)?;
+    if options.split.is_some() || !VIEWED.contains(&format.name) || is_standard_output(&output) {
+        return Err(Failure::usage("--open shows one file for Perfetto")
+            .with_hint("without --split, to a file in the format perfetto-json or pftrace"));
+    }
+    Opening::new()
+}
+
+/// The formats that Perfetto's page opens.
+const VIEWED: [&str; 2] = ["perfetto-json", "pftrace"];
 
 fn is_standard_output(path: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));

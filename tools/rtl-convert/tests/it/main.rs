@@ -12,6 +12,7 @@ mod frameworks;
 mod fuzz_smoke;
 mod idle_causes;
 mod interrupted;
+mod loopback;
 mod options;
 mod perfetto;
 mod perfetto_json;
