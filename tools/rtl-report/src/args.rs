@@ -25,7 +25,7 @@ pub struct Arguments {
     pub options: Options,
 }
 
-/// The flags, for [`crate::write`] too.
+/// The flags, for [`crate::write()`] too.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Options {
     /// The page to write [default: report.html]

@@ -40,7 +40,7 @@ const SHOWN: [&str; 11] = [
 /// Runs the command line.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let Arguments { traces, options } = arguments;
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
