@@ -117,9 +117,7 @@ pub trait ArgWriter {
     }
 
     /// Appends sizes along the axes.
-    fn axes(&mut self, name: EventArg, [x, y, z]: [u64; 3], out: &mut Vec<u8>) {
-        self.text(name, &format!("{x}x{y}x{z}"), out);
-    }
+    fn axes(&mut self, name: EventArg, sizes: [u64; 3], out: &mut Vec<u8>);
 
     /// Appends the arguments of a call, unless they are a text without a structure: then the answer is false.
     fn call(&mut self, _arguments: &str, _out: &mut Vec<u8>) -> bool {

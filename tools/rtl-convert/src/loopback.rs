@@ -1,6 +1,6 @@
 //! Gives one file to one page of a browser of this machine, over HTTP.
 //!
-//! Only requests that name the path, which nobody can guess, and come from the page are answered, one at a time. A client
+//! Only requests of the page that name the path, which cannot be guessed, are answered, one at a time. A client
 //! that is silent or does not read is left after a while, and others are waited for until the deadline.
 
 use std::fs::File;

@@ -1,7 +1,7 @@
 //! The names of events.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
 use rtl_analysis::display_names::distinct_short_names;
@@ -28,6 +28,8 @@ pub struct EventNames<'a> {
     strings: &'a Strings,
     names: NameStyle,
     short: HashMap<NameId, String>,
+    /// Names of copies that state the type alone, which each recorder spells otherwise.
+    copy_types: HashSet<NameId>,
 }
 
 /// The names of other events without one, at the end by cause of idle time; before them come those of copies, by direction.
@@ -49,14 +51,17 @@ impl<'a> EventNames<'a> {
     /// The names of a trace with these `kernels`.
     pub fn new(strings: &'a Strings, names: NameStyle, kernels: &[NameId]) -> Self {
         let short = if names == NameStyle::Short { short(strings, kernels) } else { HashMap::new() };
-        Self { strings, names, short }
+        let copy_types = strings.iter().filter(|(_, text)| is_copy_type(text)).map(|(id, _)| id).collect();
+        Self { strings, names, short, copy_types }
     }
 
     /// The number of an event's name, below [`Self::count`].
     #[inline]
     pub fn number(&self, event: &Event) -> usize {
+        let is_named = || event.name.is_some() && !self.strings.get(event.name).is_empty();
         let named = match event.kind {
-            Kind::Copy | Kind::Barrier => event.name.is_some() && !self.strings.get(event.name).is_empty(),
+            Kind::Copy => is_named() && !self.copy_types.contains(&event.name),
+            Kind::Barrier => is_named(),
             _ => event.name.is_some(),
         };
         if named { event.name.index() } else { self.strings.len() + unnamed(event) }
@@ -92,6 +97,20 @@ pub fn shown(strings: &Strings, id: NameId) -> Cow<'_, str> {
 
 fn full(name: &str) -> Cow<'_, str> {
     rtl_schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
+}
+
+/// Whether a name of a copy says no more than its direction: `CopyHostToDevice`, `MEMORY_COPY_HOST_TO_DEVICE`, `FillBuffer`.
+fn is_copy_type(name: &str) -> bool {
+    const LONGEST: usize = 40;
+    if name.len() > LONGEST || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        return false;
+    }
+    let plain = name.replace('_', "").to_ascii_lowercase();
+    let way = ["hipmemcpy", "memorycopy", "copy"].iter().find_map(|start| plain.strip_prefix(start));
+    let way = way.unwrap_or(&plain);
+    let way = way.strip_suffix("2d").or(way.strip_suffix("3d")).unwrap_or(way);
+    ["copy", "fillbuffer", "memset"].contains(&&*plain)
+        || ["hosttodevice", "devicetohost", "devicetodevice", "hosttohost"].contains(&way)
 }
 
 /// The position of an event's name among those of events without one.

@@ -181,6 +181,13 @@ pub fn group_name(group: TrackGroup, tables: &Tables) -> String {
     }
 }
 
+/// The process of a queue beside those of others: `rank 3`, `Process 42` without a rank, both where a rank has several.
+fn owner_name(process: &Process, tables: &Tables) -> String {
+    let Some(rank) = process.rank else { return pid_name(process) };
+    let alone = tables.processes.iter().filter(|other| other.rank == process.rank).count() == 1;
+    if alone { format!("rank {rank}") } else { format!("rank {rank}, {}", pid_name(process)) }
+}
+
 fn pid_name(process: &Process) -> String {
     process.pid.map_or("Process".to_owned(), |pid| format!("Process {pid}"))
 }
@@ -189,7 +196,7 @@ fn pid_name(process: &Process) -> String {
 pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
     let owner = match tables.processes.len() {
         0 | 1 => String::new(),
-        _ => format!(" ({})", pid_name(tables.process(track.process))),
+        _ => format!(" ({})", owner_name(tables.process(track.process), tables)),
     };
     match track.kind {
         TrackKind::GpuRanges(stream) => format!("Stream {stream} ranges{owner}"),
@@ -213,4 +220,27 @@ pub fn thread_name<'a>(track: &PerfettoTrack, tables: &'a Tables) -> Option<&'a 
     let TrackKind::Thread(tid) = track.kind else { return None };
     let of = |thread: &&Thread| thread.tid == tid && track.group == TrackGroup::Process(thread.process);
     tables.threads.iter().find(of)?.name.as_deref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_of_several_processes_are_labelled_by_rank() {
+        let mut tables = Tables::default();
+        let process = |pid, rank| Process { pid: Some(pid), rank, ..Process::default() };
+        let name = |tables: &Tables, at| {
+            let group = TrackGroup::Agent(AgentId(0));
+            track_name(&PerfettoTrack { group, kind: TrackKind::Queue(1), process: ProcessId(at) }, tables)
+        };
+        tables.processes = vec![process(40, Some(3))];
+        assert_eq!(name(&tables, 0), "Queue 1");
+        tables.processes = vec![process(40, Some(0)), process(41, Some(3)), process(42, None)];
+        let labels = [0, 1, 2].map(|at| name(&tables, at));
+        assert_eq!(labels, ["Queue 1 (rank 0)", "Queue 1 (rank 3)", "Queue 1 (Process 42)"]);
+        tables.processes[0].rank = Some(3);
+        let labels = [0, 1].map(|at| name(&tables, at));
+        assert_eq!(labels, ["Queue 1 (rank 3, Process 40)", "Queue 1 (rank 3, Process 41)"]);
+    }
 }

@@ -7,6 +7,9 @@ use crate::counter_tracks::CounterTrack;
 use crate::event::{Event, Kind};
 use crate::tracks::TrackGroup;
 
+/// The counter of the time in which a GPU ran anything.
+pub const BUSY: &str = "busy";
+
 /// Steps of a trace: more than the columns of a screen.
 const STEPS: u64 = 1000;
 
@@ -113,7 +116,7 @@ impl Utilization {
                     counter_tracks.push(CounterTrack { group, name, unit, samples: samples.collect() });
                 }
             };
-            add("busy", "%", &gpu.busy, 100.0);
+            add(BUSY, "%", &gpu.busy, 100.0);
             add("ops in flight", "mean", &gpu.work, 1.0);
             if gpu.is_tied {
                 add("queue depth", "mean", &gpu.queued, 1.0);

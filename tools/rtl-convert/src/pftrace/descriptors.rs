@@ -13,8 +13,8 @@ pub fn gpus(uuid: u64, out: &mut Message<'_>) {
     out.number(track_descriptor::CHILD_ORDERING, track_descriptor::EXPLICIT);
 }
 
-/// The track of a group at position `rank`: a process for groups with threads; a plain track for a GPU, because viewers
-/// order processes themselves and sort the tracks below them by name.
+/// The track of a group at position `rank`: a process for groups with threads; for a GPU a track that counts how busy it is,
+/// because viewers order processes themselves and sort the tracks below them by name.
 pub fn group(
     uuid: u64,
     parent: Option<u64>,
@@ -30,6 +30,9 @@ pub fn group(
         TrackGroup::Agent(_) => {
             out.text(track_descriptor::NAME, &name);
             out.number(track_descriptor::SIBLING_ORDER_RANK, rank as u64);
+            out.message(track_descriptor::COUNTER, |counter| {
+                counter.text(counter_descriptor::UNIT_NAME, "%")
+            });
             if let Some(parent) = parent {
                 out.number(track_descriptor::PARENT_UUID, parent);
             }

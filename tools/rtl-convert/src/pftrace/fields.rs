@@ -119,6 +119,7 @@ pub mod debug_annotation {
     pub const NAME_IID: u32 = 1;
     pub const UINT_VALUE: u32 = 3;
     pub const INT_VALUE: u32 = 4;
+    pub const ARRAY_VALUES: u32 = 12;
     pub const STRING_VALUE_IID: u32 = 17;
 }
 

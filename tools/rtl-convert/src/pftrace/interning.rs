@@ -100,6 +100,17 @@ impl ArgWriter for Interning {
         });
     }
 
+    fn axes(&mut self, name: EventArg, sizes: [u64; 3], out: &mut Vec<u8>) {
+        Message(out).message(track_event::DEBUG_ANNOTATIONS, |annotation| {
+            annotation.number(debug_annotation::NAME_IID, argument_name(name));
+            for size in sizes {
+                annotation.message(debug_annotation::ARRAY_VALUES, |value| {
+                    value.number(debug_annotation::UINT_VALUE, size);
+                });
+            }
+        });
+    }
+
     fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>) {
         reference(name, self.value(text), out);
     }

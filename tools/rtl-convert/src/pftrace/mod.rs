@@ -21,7 +21,7 @@ use crate::flows::End;
 use crate::format::Format;
 use crate::layout::{EventWriter, TimelineLayout};
 use crate::tracks::{self, TrackGroup};
-use crate::viewer;
+use crate::{utilization, viewer};
 
 /// The format.
 pub const FORMAT: Format = Format {
@@ -222,18 +222,23 @@ impl EventWriter for Pftrace {
         let (uuid, parent) = (self.uuid(), parent(counter_track.group, layout));
         let rank = layout.tracks.len() + uuid as usize;
         self.describe(|out| descriptors::counter_track(uuid, parent, rank, counter_track, out));
+        // A group that is closed shows its own track only.
+        let is_shown =
+            matches!(counter_track.group, TrackGroup::Agent(_)) && counter_track.name == utilization::BUSY;
         for (time, value) in counter_track.changes() {
             let time = time_of(time, layout);
-            Message(&mut self.page).message(trace::PACKET, |out| {
-                out.number(packet::TIMESTAMP, time);
-                out.number(packet::TIMESTAMP_CLOCK_ID, BOOTTIME);
-                out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-                out.message(packet::TRACK_EVENT, |out| {
-                    out.number(track_event::TYPE, track_event::COUNTER_VALUE);
-                    out.number(track_event::TRACK_UUID, uuid);
-                    out.double(track_event::DOUBLE_COUNTER_VALUE, value);
+            for uuid in std::iter::once(uuid).chain(is_shown.then_some(parent)) {
+                Message(&mut self.page).message(trace::PACKET, |out| {
+                    out.number(packet::TIMESTAMP, time);
+                    out.number(packet::TIMESTAMP_CLOCK_ID, BOOTTIME);
+                    out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+                    out.message(packet::TRACK_EVENT, |out| {
+                        out.number(track_event::TYPE, track_event::COUNTER_VALUE);
+                        out.number(track_event::TRACK_UUID, uuid);
+                        out.double(track_event::DOUBLE_COUNTER_VALUE, value);
+                    });
                 });
-            });
+            }
         }
     }
 

@@ -92,6 +92,22 @@ fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
     move |id| all.get(id.index()).cloned().unwrap_or_else(|| tables.strings.get(id).to_owned())
 }
 
+/// Names of copies by their recorders that state the direction alone.
+const COPY_TYPES: [&str; 12] = [
+    "Copy",
+    "CopyHostToDevice",
+    "CopyDeviceToHost",
+    "CopyDeviceToDevice",
+    "CopyHostToHost",
+    "FillBuffer",
+    "MEMORY_COPY_HOST_TO_DEVICE",
+    "MEMORY_COPY_DEVICE_TO_HOST",
+    "MEMORY_COPY_DEVICE_TO_DEVICE",
+    "MEMORY_COPY_HOST_TO_HOST",
+    "CopyHostToDevice2D",
+    "CopyDeviceToHost2D",
+];
+
 /// What should be drawn, from the rows of the source.
 pub(crate) fn expected(path: &Path) -> Vec<Slice> {
     let tables = rows(path);
@@ -115,7 +131,7 @@ pub(crate) fn expected(path: &Path) -> Vec<Slice> {
     }
     for row in &tables.copies {
         let text = name(row.name);
-        let text = if text.is_empty() || !row.name.is_some() {
+        let text = if text.is_empty() || !row.name.is_some() || COPY_TYPES.contains(&&*text) {
             format!("{} copy", row.direction.label())
         } else {
             text
@@ -192,7 +208,8 @@ pub(crate) fn arrows(path: &Path) -> Vec<(String, u64, String, u64)> {
     }
     for op in &tables.copies {
         let text = name(op.name);
-        let text = if text.is_empty() { format!("{} copy", op.direction.label()) } else { text };
+        let is_named = !text.is_empty() && !COPY_TYPES.contains(&&*text);
+        let text = if is_named { text } else { format!("{} copy", op.direction.label()) };
         arrow(op.track, op.correlation, text, op.start, op.duration);
     }
     arrows.sort();

@@ -64,7 +64,7 @@ fn the_page_gets_the_file_once_and_the_offer_ends() {
     assert!(!head.contains('*'), "{head}");
     assert_eq!(body, offered.content);
     assert!(offered.server.join().unwrap());
-    assert!(TcpStream::connect(offered.address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(offered.address).is_err(), "the listener is gone");
 }
 
 #[test]

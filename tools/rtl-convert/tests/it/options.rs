@@ -177,7 +177,10 @@ fn memory_and_hardware_counters_are_drawn_where_the_trace_has_them() {
     assert_eq!(samples("scratch", "bytes"), [(0.11, 512.0), (0.16, 0.0)]);
     drawn(&folder, "");
     let (_, counted) = packets::slices(&std::fs::read(folder.path("out.pftrace")).unwrap());
-    assert_eq!(counted, events.iter().filter(|event| event["ph"] == "C").count());
+    let counters = || events.iter().filter(|event| event["ph"] == "C");
+    // The row of a GPU repeats how busy it is.
+    let own = counters().filter(|event| event["name"] == "busy").count();
+    assert_eq!((counted, own > 0), (counters().count() + own, true));
 }
 
 #[test]

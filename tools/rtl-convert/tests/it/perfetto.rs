@@ -170,6 +170,14 @@ fn counters(rows: &Rows) -> Rows {
     };
     let mut counters: Rows = rows.iter().map(counter).collect();
     counters.sort();
+    // The row of a GPU in pftrace repeats how busy it is.
+    let (own, counters): (Rows, Rows) =
+        counters.into_iter().partition(|row| text(&row[1]).starts_with("GPU "));
+    for own in own {
+        let gpu = text(&own[1]).trim_end_matches(" %").to_owned();
+        let same = |row: &&Vec<Option<String>>| text(&row[0]) == gpu && text(&row[1]) == "busy %";
+        assert_eq!(counters.iter().find(same).map(|row| &row[2..]), Some(&own[2..]), "{gpu}");
+    }
     counters
 }
 
@@ -238,6 +246,25 @@ fn arrows_lead_from_a_call_to_its_kernel_and_from_a_graph_launch_to_all_of_its_k
             };
             assert_eq!(rows(&answers[0][2]), expected, "{format} {line}");
         }
+    }
+}
+
+#[test]
+fn launch_shapes_are_numbers_by_axis() {
+    let folder = Folder::new();
+    let story = "INSERT INTO kernels(gpu, queue, start, end, name, items, workgroup) VALUES (0, 0, 100, 110, 'gemm', 256, 64)";
+    std::fs::copy(support::database(story, Layout::Native).unwrap(), folder.path("in.db")).unwrap();
+    let shapes = "
+        select replace(replace(a.key, 'debug.', ''), 'args.', ''), a.int_value
+        from slice s join args a using (arg_set_id) where a.key glob '*work-items*' order by a.key";
+    for format in ["json", "pftrace"] {
+        assert_eq!(folder.run(&format!("in.db -o out.{format}")).0, 0);
+        let Some(answers) = ask(&[&folder.path(&format!("out.{format}"))], &[FAULTS, shapes]) else { return };
+        assert_eq!(answers[0][0], Rows::new());
+        let axes: Vec<(String, i64)> =
+            answers[0][1].iter().map(|row| (text(&row[0]), number(&row[1]))).collect();
+        let expected = [("work-items[0]", 256), ("work-items[1]", 1), ("work-items[2]", 1)];
+        assert_eq!(axes, expected.map(|(axis, size)| (axis.to_owned(), size)), "{format}");
     }
 }
 
