@@ -126,6 +126,9 @@ mod tests {
         let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
         assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
         assert!(program(OsStr::new("sumary")).is_none());
-        assert_eq!(verbs(), "trace, recover, summary, report, diff, merge, convert, top and info; see `--help`");
+        assert_eq!(
+            verbs(),
+            "trace, recover, summary, report, diff, merge, convert, top and info; see `--help`"
+        );
     }
 }
