@@ -41,7 +41,7 @@ pub(crate) fn arrivals(tables: &Tables, order: &Order, names: &KernelNames) -> O
     if members.all.len() < 2 {
         return None;
     }
-    let instances = collectives::collectives(tables, &members).instances;
+    let instances = collectives::collectives(tables, &members, names).instances;
     let end = |collective: &MatchedCollective| collective.iter().map(|&(.., end)| end).min().unwrap_or(0);
     let mut all: Vec<(i64, &GroupInstances, &MatchedCollective)> = instances
         .iter()

@@ -19,7 +19,7 @@ impl Growing {
     pub(crate) fn new(folder: &Path, pid: i64, rank: Option<u32>) -> Self {
         let path = folder.join(format!("trace_{pid}.db"));
         let mut recording = Recording::create(&path, None).unwrap();
-        let mut tag = |tag: &str, value: &str| _ = recording.push_metadata(tag, value).unwrap();
+        let mut tag = |tag: &str, value: &str| recording.push_metadata(tag, value).unwrap();
         tag(tags::PID, &pid.to_string());
         tag(tags::HOST, "node1");
         tag(tags::COMMAND, "python train.py");
