@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use rtl_analysis::Categories;
 use rtl_analysis::align::{
     Groups, MatchedCollective, Sequence, align, collectives, group_sequences, matched_collectives, sequences,
     waits,
@@ -29,7 +30,8 @@ fn job(name: &str) -> Option<Vec<Sequence>> {
             return None;
         }
         let tables = Trace::open(&path).unwrap().read(&Select { launch: true, ..Select::ops() }).unwrap();
-        all.append(&mut sequences(collectives(&tables), |_, _| Some(rank)).0);
+        let found = collectives(&tables, &Categories::default());
+        all.append(&mut sequences(found.calls, |_, _| Some(rank)).0);
     }
     Some(all)
 }
