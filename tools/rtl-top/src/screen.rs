@@ -59,6 +59,8 @@ fn until_the_end(
     terminal: &mut DefaultTerminal,
     signal: &AtomicUsize,
 ) -> Result<Option<u8>, Failure> {
+    // The first look installs the handler of resizes: without it, one after the first drawing is missed.
+    event::poll(Duration::ZERO)?;
     loop {
         let document = source.document();
         draw(terminal, &document, rows)?;

@@ -185,7 +185,7 @@ fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let promised: u32 = tag.split_once('_').unwrap().0.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let files = files(&wheel, folder.path());
-    assert_eq!(files.len(), 8, "{files:?}");
+    assert_eq!(files.len(), 10, "{files:?}");
     for file in files {
         let output = Command::new("objdump").arg("-p").arg(&file).output().unwrap();
         assert_success(&output);
