@@ -152,6 +152,15 @@ pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Rank
     ranks
 }
 
+impl Ranks {
+    /// Whether ranks have common collectives, but no two of them a common clock.
+    #[must_use]
+    pub fn lack_a_clock(&self) -> bool {
+        let mut matched = self.ranks.iter().filter(|rank| rank.collectives > 0).peekable();
+        matched.peek().is_some() && matched.all(|rank| rank.timed_collectives == 0)
+    }
+}
+
 impl Rank {
     fn of(waits: &RankWaits) -> Self {
         let timed = waits.timed > 0;

@@ -42,6 +42,20 @@ pub fn waterfall(title: &str, from: (&str, f64, &str), to: (&str, f64, &str), te
                 (row(at + 1, &term.name, [x(levels[at]), x(levels[at + 1])], class, &term.text))
             }
             (row(terms.len() + 1, to.0, [MARGIN, x(to.1)], "total", to.2))
+            @if ground > 0.0 {
+                (cut(0))
+                (cut(terms.len() + 1))
+            }
+        }
+    }
+}
+
+/// The mark of a bar that does not begin at 0.
+fn cut(at: usize) -> Markup {
+    let top = coordinate(ROW * at as f64 + 1.0);
+    html! {
+        path.cut d=(format!("M{} {top}h5l-6 {height}h-5z", MARGIN + 16.0, height = ROW - 4.0)) {
+            title { "the bar does not begin at 0" }
         }
     }
 }

@@ -4,6 +4,7 @@ use html_page::heat::{self, Row};
 use html_page::{Bytes, Data, Section, color};
 use maud::html;
 use rtl_analysis::pictures::Timeline;
+use rtl_analysis::ranks::Ranks;
 use serde::Serialize;
 
 use crate::view::{View, percent};
@@ -64,9 +65,15 @@ pub(super) fn section(view: &View<'_>) -> Option<(Section, Vec<Data>)> {
             "Zoomed in, the longest ops have boxes of their own; `--from` and `--to` make a page of a shorter time."
         }
     };
+    let clocks = match view.sections().ranks.as_ref().is_some_and(Ranks::lack_a_clock) {
+        true => {
+            " The clocks of the ranks are not aligned, so rows do not belong together in time: rtl-merge aligns them."
+        }
+        false => "",
+    };
     let note = format!(
         "A row is a GPU. The colour is the kind of kernel that took most of the time, the shade how busy the GPU was. {detail} \
-         Drag to move, Ctrl and wheel or + and - to zoom."
+         Drag to move, Ctrl and wheel or + and - to zoom.{clocks}"
     );
     let section = Section { id: "timeline", title: "Timeline", note, content };
     Some((section, data(view, timeline, length)))

@@ -89,7 +89,7 @@ pub(super) fn section(view: &View<'_>) -> Section {
             ol.findings { @for finding in findings { (item(finding, view)) } }
         }
         @if !reasons.is_empty() {
-            h3 { "Can the figures be believed?" }
+            h3 { "Trust" }
             ul { @for reason in reasons {
                 li { b { (reason.trust.label()) } ": " (html_page::text(&reason.sentence)) }
             } }

@@ -52,3 +52,17 @@ fn a_trace_without_ops_has_a_page() {
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     assert!(fs::read_to_string(folder.path().join("report.html")).unwrap().contains("Verdict"));
 }
+
+#[test]
+fn ranks_without_a_common_clock_are_said_to_have_none() {
+    for (nodes, is_said) in [(1, false), (2, true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let job = support::Job { nodes, ranks_per_node: 2, ..support::Job::default() };
+        job.generate(folder.path()).unwrap();
+        let ranks: Vec<String> = (0..2 * nodes).map(|rank| format!("rank{rank}.db")).collect();
+        let run = run(folder.path(), &ranks.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(run.code, 0, "{}", run.messages);
+        let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+        assert_eq!(page.contains("The clocks of the ranks are not aligned"), is_said, "{nodes} nodes");
+    }
+}

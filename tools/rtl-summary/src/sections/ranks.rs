@@ -97,12 +97,12 @@ fn remarks(ranks: &Ranks, view: RenderOptions<'_>) -> Vec<String> {
     if let Some(straggler) = &ranks.straggler {
         lines.push(format!("straggler: {straggler}; the other ranks waited for it (found without clocks)"));
     }
-    let matched = || ranks.ranks.iter().filter(|rank| rank.collectives > 0);
-    if matched().next().is_some() && matched().all(|rank| rank.timed_collectives == 0) {
+    let mut matched = ranks.ranks.iter().filter(|rank| rank.collectives > 0);
+    if ranks.lack_a_clock() {
         lines.push(
             "the clocks of ranks with common collectives are not aligned: rtl-merge aligns them".to_owned(),
         );
-    } else if !matched().all(|rank| rank.timed_collectives == rank.collectives) {
+    } else if !matched.all(|rank| rank.timed_collectives == rank.collectives) {
         lines.push("figures that need clocks cover only ranks whose clocks are aligned".to_owned());
     }
     if ranks.unmatched_calls > 0 {
