@@ -5,6 +5,7 @@ use rtl_analysis::findings::{self, Finding, Findings, Headline, WORTH};
 
 use crate::report::Report;
 use crate::section::{Block, Paragraph, Printed, RenderOptions, Section};
+use crate::sections::idle::select_causes;
 use crate::tables::counted;
 
 pub(crate) static FINDINGS: Section = Section {
@@ -14,7 +15,9 @@ pub(crate) static FINDINGS: Section = Section {
     has_table: false,
     by_kernel: true,
     select: |select| {
-        (select.links, select.ranges, select.api, select.operators) = (true, true, true, true);
+        select_causes(select);
+        // Calls of other launch shapes do other work.
+        select.shapes = true;
     },
     prepare: |analysis| _ = analysis.sweep(),
     // It needs the verdict on the trace: see `compute`.

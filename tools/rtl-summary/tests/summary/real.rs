@@ -322,3 +322,31 @@ fn every_command_of_the_page_on_automation_answers_in_json() {
         assert!(is_json || command.contains("--health"), "{command}: {answer}");
     }
 }
+
+#[test]
+fn findings_do_not_depend_on_what_else_is_reported() {
+    let Some(shared) = support::shared() else {
+        return support::skip(support::Need::Shared, "no traces of real GPUs beside the checkout");
+    };
+    let names = [
+        "traces/real/rpd2-vllm-fp8.rpd.gz",
+        "traces/real/rpd2-matmul-mi200.rpd",
+        "traces/real/rocprofv3-gfx950.json.gz",
+        "kineto/mi300-qwen.json.gz",
+        "kineto/vllm-decode-graph.json.gz",
+        "kineto/h200/gpt-sync.json.gz",
+    ];
+    let folder = Folder::new();
+    for path in names.map(|name| shared.join(name)) {
+        let findings = |what: &str| {
+            let run = crate::Run::of(folder.program(what).arg("--format").arg("json").arg(&path));
+            let report: Value = serde_json::from_str(&run.answer).unwrap();
+            report["findings"].clone()
+        };
+        // `ranks` reads launch shapes, too.
+        let all = findings("--section findings,ranks,memory,launches");
+        for what in ["", "--all", "--section findings"] {
+            assert_eq!(findings(what), all, "{what} {}", path.display());
+        }
+    }
+}
