@@ -132,10 +132,11 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
 impl Late {
     /// Adds the calls of one work, of which at least the part `most` must be usual.
     fn add(&mut self, mut calls: Vec<(i64, u32)>, most: f64) {
-        calls.sort_unstable();
-        let Some(&(median, _)) = calls.get(calls.len() / 2).filter(|_| calls.len() >= LEAST_CALLS) else {
+        if calls.len() < LEAST_CALLS {
             return;
-        };
+        }
+        let middle = calls.len() / 2;
+        let median = calls.select_nth_unstable(middle).1.0;
         let near = |&&(duration, _): &&(i64, u32)| (duration - median).abs() as f64 <= NEAR * median as f64;
         if (calls.iter().filter(near).count() as f64) < most * calls.len() as f64 {
             return;
