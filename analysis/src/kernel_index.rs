@@ -76,10 +76,7 @@ impl KernelIndex {
         numbered.sort_by(|(_, one), (_, other)| order(one, other));
         let mut positions = vec![0; numbered.len()];
         numbered.iter().enumerate().for_each(|(position, &(number, _))| positions[number] = position);
-        let mut sorted: Vec<Kernel> = numbered.into_iter().map(|(_, kernel)| kernel).collect();
-        // It lies in the place of the numbered ones.
-        sorted.shrink_to_fit();
-        (sorted, positions)
+        (numbered.into_iter().map(|(_, kernel)| kernel).collect(), positions)
     }
 }
 

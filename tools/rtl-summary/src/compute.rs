@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cli::Failure;
 use rtl_analysis::facts::facts;
 use rtl_analysis::findings;
+use rtl_analysis::kernels::Sort;
 use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
@@ -130,8 +131,10 @@ fn compute_sections(
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
-        (!report.is_combined)
-            .then(|| KernelKeys::ordered(kernels.iter().map(|group| Arc::clone(&group.label))))
+        // Of a million kernels, only those of the table need keys; another order may begin with any.
+        let keyed = if options.sort == Sort::Total { request.top.of(kernels.len()) } else { kernels.len() };
+        let names = kernels.iter().take(keyed).map(|group| Arc::clone(&group.label));
+        (!report.is_combined).then(|| KernelKeys::ordered(names))
     });
     let context =
         Context { analysis, by: options.by, sort: options.sort, top: request.top, comparison, keys, names };
