@@ -57,13 +57,10 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Runs `others` while a second thread groups the kernels; nothing where there are at most 200,000 dispatches.
-    pub fn kernels_beside(&self, others: impl FnOnce()) {
+    /// Computes parts that are needed later, several at a time; nothing where there are at most 200,000 dispatches.
+    pub fn prepare(&self, parts: &[fn(&Self)]) {
         if self.tables.dispatches.len() > PARALLEL {
-            std::thread::scope(|scope| {
-                scope.spawn(|| self.kernels());
-                others();
-            });
+            threads::map(parts, |part| part(self));
         }
     }
 

@@ -50,6 +50,18 @@ impl KernelIndex {
         })
     }
 
+    /// Adds the kernels of another trace, and returns the number of each of them here.
+    pub fn append(&mut self, other: Self) -> Vec<u32> {
+        let mut number = |(label, category): (Arc<str>, Arc<str>)| {
+            let known = self.categories.get_index_of(&label);
+            known.unwrap_or_else(|| {
+                let category = shared(&mut self.distinct_categories, &category);
+                self.categories.insert_full(label, category).0
+            }) as u32
+        };
+        other.categories.into_iter().map(&mut number).collect()
+    }
+
     /// Whether a kernel waits for other ranks.
     pub(crate) fn is_collective(&self, number: usize) -> bool {
         &*self.categories[number] == COLLECTIVE

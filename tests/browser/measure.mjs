@@ -1,4 +1,4 @@
-// How fast a page is: node measure.mjs CHROMIUM PAGE
+// How fast a page is in a window of 1300 x 1000: node measure.mjs CHROMIUM PAGE
 // Prints medians of five: first paint and full load in ms, over those of an empty page, until the timeline is drawn, and of the
 // time between two frames while the timeline pans.
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import { start } from './chromium.mjs';
 const [chromium, file] = process.argv.slice(2);
 const empty = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'empty-')), 'empty.html');
 fs.writeFileSync(empty, '<!DOCTYPE html><html lang="en"><title>empty</title><p>empty</p></html>');
-const browser = await start(chromium);
+const browser = await start(chromium, { height: 1000 });
 const median = (values) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)];
 
 async function load(page) {

@@ -44,12 +44,15 @@ seen.tables = await evaluate(`Object.fromEntries([...document.querySelectorAll('
   })))];
 }))`);
 seen.findings = await evaluate(`[...document.querySelectorAll('[data-finding]')].map((cell) => ({ id: cell.dataset.finding, cost_ns: Number(cell.dataset.v) }))`);
-seen.badge = await evaluate(`document.querySelector('.badge')?.textContent`);
-seen.report = await evaluate(`(async () => {
-  const element = document.getElementById('rtl-summary') ?? document.getElementById('rtl-diff');
+const report = (id) => evaluate(`(async () => {
+  const element = document.getElementById('${id}');
+  if (!element) return null;
   const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))).text();
 })()`);
+seen.report = await report('rtl-summary');
+seen.comparison = await report('rtl-diff');
+seen.badges = await evaluate(`[...document.querySelectorAll('.badge')].map((badge) => badge.textContent)`);
 seen.elements = await evaluate(`[...new Set([...document.querySelectorAll('*')].map((element) => element.localName))].sort()`);
 seen.attributes = await evaluate(`[...new Set([...document.querySelectorAll('*')].flatMap((element) => element.getAttributeNames()))].sort()`);
 seen.scripts = await evaluate(`[...document.scripts].filter((script) => script.type === '').length`);

@@ -40,7 +40,12 @@ pub(super) fn numbered(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
 }
 
 /// Positions that belong together where the clocks differ by `lag`, the best of each place.
-pub(super) fn predicted(one: &Rhythm, other: &Rhythm, lag: &Lag) -> Vec<(usize, usize)> {
+pub(super) fn predicted(
+    one: &Rhythm,
+    other: &Rhythm,
+    intervals: &Intervals<'_>,
+    lag: &Lag,
+) -> Vec<(usize, usize)> {
     let within = |call: usize| {
         let at = one.ends[call] as f64 + lag.of(one.ends[call]);
         (at >= other.ends[0] as f64 - TOLERANCE_NS && at <= other.ends[other.len() - 1] as f64 + TOLERANCE_NS)
@@ -69,7 +74,7 @@ pub(super) fn predicted(one: &Rhythm, other: &Rhythm, lag: &Lag) -> Vec<(usize, 
             let steps = (one.len() - 1 - first).min(other.len() - 1 - second).min(WINDOW);
             let off = (other.ends[second] as f64 - at).powi(2);
             // Of a last call only the difference of the clocks tells something.
-            window_loss(one, other, (first, second), steps, f64::INFINITY) / steps.max(1) as f64 + 0.1 * off
+            intervals.loss((first, second), steps, f64::INFINITY) / steps.max(1) as f64 + 0.1 * off
         };
         let best = near.map(|second| (loss(second), second)).min_by(|a, b| a.0.total_cmp(&b.0));
         anchors.extend(best.map(|(_, second)| (first, second)));
@@ -81,12 +86,14 @@ pub(super) fn predicted(one: &Rhythm, other: &Rhythm, lag: &Lag) -> Vec<(usize, 
 }
 
 /// Places of `other` at which a few intervals of `one` are found.
-pub(super) fn searched(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
+pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) -> Vec<(usize, usize)> {
     let shorter = one.len().min(other.len());
     let steps = (shorter / 2).clamp(LEAST, WINDOW);
     if shorter < LEAST + 1 {
         return Vec::new();
     }
+    // Intervals that differ by more are no candidate.
+    let most = steps as f64 * TOLERANCE_NS.powi(2);
     let mut found: Vec<(f64, (usize, usize))> = Vec::new();
     for place in PLACES {
         let first = ((one.len() - 1 - steps) as f64 * place) as usize;
@@ -95,8 +102,8 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
         let range = first.min(from_end).saturating_sub(FARTHEST)
             ..(first.max(from_end) + FARTHEST).min(other.len() - steps);
         for second in range {
-            let worst = if best.len() < CANDIDATES { f64::INFINITY } else { best[CANDIDATES - 1].0 };
-            let loss = window_loss(one, other, (first, second), steps, worst);
+            let worst = if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
+            let loss = intervals.loss((first, second), steps, worst);
             if loss < worst {
                 best.truncate(CANDIDATES - 1);
                 let at = best.partition_point(|&(known, _)| known <= loss);
@@ -110,22 +117,37 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
         }
     }
     found.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-    found.retain(|(loss, _)| *loss < steps as f64 * TOLERANCE_NS.powi(2));
     found.truncate(CANDIDATES);
     found.into_iter().map(|(_, anchor)| anchor).collect()
 }
 
-/// The squares of the differences of consecutive intervals in ns²; at least `worst` where it is no less.
-fn window_loss(one: &Rhythm, other: &Rhythm, anchor: (usize, usize), steps: usize, worst: f64) -> f64 {
-    let (first, second) = anchor;
-    let mut loss = 0.0;
-    for step in 0..steps {
-        let difference = one.step(first + step) - other.step(second + step);
-        let contradicts = one.label(first + step).contradicts(other.label(second + step));
-        loss += if contradicts { WIDEST_NS.powi(2) } else { square(difference) };
-        if loss >= worst {
-            break;
-        }
+/// The intervals of two sequences, which a search compares thousands of times.
+pub(super) struct Intervals<'a> {
+    one: Vec<f64>,
+    other: Vec<f64>,
+    /// What the trace states of the calls, if it states something of both.
+    labels: Option<(&'a Rhythm, &'a Rhythm)>,
+}
+
+impl<'a> Intervals<'a> {
+    pub(super) fn of(one: &'a Rhythm, other: &'a Rhythm) -> Self {
+        let are_stated = !one.labels.is_empty() && !other.labels.is_empty();
+        Self { one: one.steps(), other: other.steps(), labels: are_stated.then_some((one, other)) }
     }
-    loss
+
+    /// The squares of the differences of this number of consecutive intervals in ns²; at least `worst` where it is no less.
+    fn loss(&self, (first, second): (usize, usize), steps: usize, worst: f64) -> f64 {
+        let pairs = self.one[first..first + steps].iter().zip(&self.other[second..second + steps]);
+        let mut loss = 0.0;
+        for (step, (one, other)) in pairs.enumerate() {
+            let contradicts = self
+                .labels
+                .is_some_and(|(one, other)| one.label(first + step).contradicts(other.label(second + step)));
+            loss += if contradicts { WIDEST_NS.powi(2) } else { square(one - other) };
+            if loss >= worst {
+                break;
+            }
+        }
+        loss
+    }
 }

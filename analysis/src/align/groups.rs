@@ -21,6 +21,9 @@ pub use super::rhythm::Label;
 /// A collective that lacks a larger part of the group's members says nothing of waits: the last one may be missing.
 const MAY_LACK: usize = 20;
 
+/// Comparing fewer calls takes less time than starting threads.
+const PARALLEL: usize = 20_000;
+
 /// The collectives of one kind that one rank launched on one queue, in the order of their ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sequence {
@@ -122,22 +125,25 @@ fn place(
 ) {
     let sequence = &sequences[at];
     let rhythm = sequence.rhythm();
-    let mut best: Option<(Fit, usize)> = None;
-    for (position, draft) in drafts.iter().enumerate().skip(first) {
+    let is_candidate = |draft: &Draft| {
         let is_taken = draft.members.last().is_some_and(|&last| sequences[last].rank == sequence.rank);
         let communicators = [draft.communicator, sequence.communicator];
-        if is_taken || !communicators.contains(&0) && communicators[0] != communicators[1] {
-            continue;
-        }
+        !is_taken && (communicators.contains(&0) || communicators[0] == communicators[1])
+    };
+    let candidates: Vec<usize> =
+        (first..drafts.len()).filter(|&position| is_candidate(&drafts[position])).collect();
+    let fit = |position: usize| {
+        let draft = &drafts[position];
         let known = differences.between(draft.rank, sequence.rank);
-        let found = matching::fit(&draft.rhythm, &rhythm, known.as_ref());
-        // The best of those in step: two groups of one rank may be nearly in step with each other.
-        if let Some(found) = found
-            && best.as_ref().is_none_or(|(best, _)| found.loss < best.loss)
-        {
-            best = Some((found, position));
-        }
-    }
+        matching::fit(&draft.rhythm, &rhythm, known.as_ref()).map(|found| (found, position))
+    };
+    let found: Vec<Option<(Fit, usize)>> = match candidates.len() * rhythm.len() > PARALLEL {
+        true => threads::map(candidates, fit),
+        false => candidates.into_iter().map(fit).collect(),
+    };
+    // The best of those in step: two groups of one rank may be nearly in step with each other. Of equal ones the first.
+    let best =
+        found.into_iter().flatten().reduce(|best, next| if next.0.loss < best.0.loss { next } else { best });
     match best {
         Some((found, position)) => {
             let draft = &mut drafts[position];

@@ -6,7 +6,7 @@
 //! followed in both directions. What the trace states of a call (its communicator and sequence number, its size) must not
 //! contradict. Cost is linear in the number of calls.
 
-use super::anchors::{LEAST, WINDOW, numbered, predicted, searched};
+use super::anchors::{Intervals, LEAST, WINDOW, numbered, predicted, searched};
 use super::follow::followed;
 use super::rhythm::{DRIFT, Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
 use crate::stats::{median, robust_deviation};
@@ -39,12 +39,14 @@ pub(super) struct Fit {
 pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<Fit> {
     let numbered = numbered(one, other);
     let is_numbered = !numbered.is_empty();
+    let intervals = || Intervals::of(one, other);
     let anchors = match known {
         _ if is_numbered => numbered,
-        Some(lag) => predicted(one, other, lag),
+        Some(lag) => predicted(one, other, &intervals(), lag),
         None => {
-            let mut anchors = predicted(one, other, &Lag::default());
-            anchors.extend(searched(one, other));
+            let intervals = intervals();
+            let mut anchors = predicted(one, other, &intervals, &Lag::default());
+            anchors.extend(searched(one, other, &intervals));
             anchors
         }
     };

@@ -55,13 +55,14 @@ impl Rhythm {
         self.ends.len()
     }
 
-    pub(super) fn step(&self, call: usize) -> f64 {
-        self.ends[call + 1].saturating_sub(self.ends[call]) as f64
+    /// The interval from each end to the next, in ns.
+    pub(super) fn steps(&self) -> Vec<f64> {
+        self.ends.windows(2).map(|ends| ends[1].saturating_sub(ends[0]) as f64).collect()
     }
 
     /// How much its intervals tell: their number times the logarithm of how irregular they are.
     pub(super) fn information(&self) -> f64 {
-        let mut steps: Vec<f64> = (1..self.len()).map(|call| self.step(call - 1)).collect();
+        let mut steps = self.steps();
         let count = steps.len() as f64;
         if steps.is_empty() { 0.0 } else { count * (robust_deviation(&mut steps) / 10_000.0).ln_1p() }
     }

@@ -7,6 +7,7 @@
 
 mod distinct;
 mod function;
+mod mangled;
 mod tensile;
 
 use std::collections::HashMap;
@@ -55,7 +56,8 @@ fn display_name(name: &str) -> String {
     let stored = rtl_schema::identity(name);
     let demangled = rtl_schema::demangle(stored);
     let name = demangled.as_deref().unwrap_or(stored);
-    tensile::display_name(name).unwrap_or_else(|| function::display_name(name))
+    let tensile = tensile::display_name(name);
+    tensile.or_else(|| mangled::display_name(name)).unwrap_or_else(|| function::display_name(name))
 }
 
 #[cfg(test)]

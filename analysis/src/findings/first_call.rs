@@ -14,9 +14,14 @@ pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     let place = first.gaps.first().and_then(|(_, gap)| gap.parts.first()).map(|part| part.place.label());
     let place = place.or_else(|| more.iter().find_map(|lost| lost.place.clone()));
     let step = first.steps.as_ref().map(|(labels, longest, usual)| {
-        let others = if labels.len() > 1 { format!(" and {} more", labels.len() - 1) } else { String::new() };
         let first = labels.first().map_or("", String::as_str);
-        format!("; {first}{others} takes {}, others {}", time(*longest), time(*usual))
+        // A label that is only a number names nothing.
+        let word = if first.starts_with(|c: char| c.is_ascii_digit()) { "step " } else { "" };
+        let steps = match labels.len() {
+            0 | 1 => format!("{word}{first} takes"),
+            all => format!("{word}{first} and {} more take up to", all - 1),
+        };
+        format!("; {steps} {}, others {}", time(*longest), time(*usual))
     });
     Some(Finding {
         sentence: format!(

@@ -74,6 +74,32 @@ pub(super) fn latency(
     latency
 }
 
+/// The launch latency in ns of each dispatch and of each copy, by row; `None` of an op that has none.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OpLatencies {
+    /// Of dispatches.
+    pub dispatches: Vec<Option<i64>>,
+    /// Of copies.
+    pub copies: Vec<Option<i64>>,
+}
+
+impl OpLatencies {
+    /// The latencies behind [`Latency`], which needs links and API calls.
+    pub fn of(tables: &Tables) -> Self {
+        let order = Order::of(tables);
+        let times = EnqueueTimes::of(tables, &order);
+        let mut latency = Latency::default();
+        let mut all =
+            Self { dispatches: vec![None; tables.dispatches.len()], copies: vec![None; tables.copies.len()] };
+        for op in order.agents.iter().flat_map(|ops| ops.ops()) {
+            let moment = times.get(op, &mut latency.sources);
+            let column = if op.copy { &mut all.copies } else { &mut all.dispatches };
+            column[op.row as usize] = latency.length(moment, op.start(tables));
+        }
+        all
+    }
+}
+
 impl Latency {
     /// The latency of an op that starts at `start`, or why it has none.
     #[inline]

@@ -13,7 +13,7 @@ use rtl_schema::Tables;
 pub use self::depth::{DEPTHS, Depth, Idle, Queues};
 pub(crate) use self::enqueue_times::EnqueueTimes;
 pub use self::enqueue_times::{Sources, queued_since};
-pub use self::latency::{KernelLatency, Latency};
+pub use self::latency::{KernelLatency, Latency, OpLatencies};
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
 

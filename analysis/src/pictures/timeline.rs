@@ -13,6 +13,9 @@ const MOST: usize = 1 << 14;
 /// The fewest cells of one GPU.
 const LEAST: usize = 64;
 
+/// A cell has at least this number of ns.
+const SHORTEST: u64 = 16;
+
 /// A trace of at most this number of ops keeps them all.
 const ALL: usize = 40_000;
 
@@ -71,7 +74,9 @@ pub(super) fn timeline(analysis: &Analysis<'_>) -> Option<Timeline> {
         kernel: kernel(op),
     };
     let shortest = shortest_kept(analysis);
-    let cells = cells_of_a_gpu(order.agents.len());
+    // Ends of cells are whole ns, which must not matter.
+    let most = to_ns.abs_diff(from_ns) / SHORTEST;
+    let cells = cells_of_a_gpu(order.agents.len()).min(1 << most.max(1).ilog2());
     let gpu = |ops: &AgentOps| {
         let base = ops.base(tables);
         let mut finest = Cells::new(cells, (from_ns, to_ns));
@@ -126,6 +131,7 @@ mod tests {
 
     use super::*;
     use crate::Categories;
+    use crate::pictures::levels::Cell;
 
     #[test]
     fn a_timeline_has_the_ops_of_each_gpu() {
@@ -146,6 +152,33 @@ mod tests {
             .collect();
         assert_eq!(ops, [vec![(0, 100, Some(0)), (120, 80, Some(0))], vec![(50, 50, Some(1))]]);
         assert_eq!(Analysis::new(&Tables::default(), &Categories::default()).timeline(), None);
+    }
+
+    #[test]
+    fn the_cells_of_a_short_trace_are_parts_of_its_time() {
+        let mut tables = Tables::default();
+        let track = tables.tracks.intern(Track::default());
+        let name = tables.strings.intern("a");
+        for (start, duration) in [(0, 100), (175, 25)] {
+            tables.dispatches.push(Dispatch {
+                track,
+                name,
+                start,
+                duration: Some(duration),
+                ..Dispatch::default()
+            });
+        }
+        let timeline = Analysis::new(&tables, &Categories::default()).timeline().unwrap();
+        let finest = timeline.gpus[0].levels.last().unwrap();
+        let busy = |part: &[Cell]| {
+            part.iter().map(|cell| f64::from(cell.busy)).sum::<f64>() / 255.0 / part.len() as f64
+        };
+        let parts: Vec<f64> = finest.chunks(finest.len() / 4).map(busy).collect();
+        assert_eq!(finest.len(), 8);
+        assert!(
+            parts.iter().zip([1.0, 1.0, 0.0, 0.5]).all(|(part, expected)| (part - expected).abs() < 0.05),
+            "{parts:?}"
+        );
     }
 
     #[test]

@@ -65,29 +65,33 @@ impl Ties {
             RangeMethod::Contained => contained(process, op.start(tables)),
         }
     }
-
-    /// Whether a process is of a space.
-    pub(super) fn is_in(&self, space: usize, process: ProcessId) -> bool {
-        self.space_of_process.get(process.index()) == Some(&space)
-    }
 }
 
-/// For each correlation id the number of its call by process, thread and start; of several calls the first one made.
+/// By space, for each correlation id the number of its call by process, thread and start; of several calls the first one
+/// made. `number` has the space of a call with its number.
 pub(super) fn linked(
     tables: &Tables,
-    number: impl FnMut(ProcessId, Option<i64>, i64) -> Option<u32>,
-) -> Lookup {
-    let mut number = number;
+    spaces: usize,
+    mut number: impl FnMut(ProcessId, Option<i64>, i64) -> Option<(usize, u32)>,
+) -> Vec<Lookup> {
+    /// Correlation id, start, thread and number of a call.
+    type Call = (Id, i64, Option<i64>, u32);
     let calls = &tables.api_calls;
-    let mut found: Vec<(Id, i64, Option<i64>, u32)> = (0..calls.len())
-        .filter_map(|row| {
-            let correlation = Some(calls.correlation.get(row)).filter(|&id| id != 0)?;
-            let (process, tid, start) = (calls.process.get(row), calls.tid.get(row), calls.start[row]);
-            Some((correlation, start, tid, number(process, tid, start)?))
-        })
-        .collect();
-    found.sort_unstable();
-    Lookup::of(found.into_iter().map(|(correlation, _, _, number)| (correlation, number)).collect())
+    let mut found: Vec<Vec<Call>> = vec![Vec::new(); spaces];
+    for row in 0..calls.len() {
+        let correlation = calls.correlation.get(row);
+        let (process, tid, start) = (calls.process.get(row), calls.tid.get(row), calls.start[row]);
+        if correlation != 0
+            && let Some((space, number)) = number(process, tid, start)
+        {
+            found[space].push((correlation, start, tid, number));
+        }
+    }
+    let first = |mut found: Vec<Call>| {
+        found.sort_unstable();
+        Lookup::of(found.into_iter().map(|(correlation, _, _, number)| (correlation, number)).collect())
+    };
+    found.into_iter().map(first).collect()
 }
 
 /// Remembers where on each process's timeline the last op was.
@@ -104,7 +108,7 @@ impl Attribution {
         let positions = Positions::new();
         let mut attribution =
             Self { names, spans, positions, ties, of_range: None, whole: None, threads: None };
-        attribution.ties.spaces = (0..spaces.len()).map(|space| attribution.space(tables, space)).collect();
+        attribution.ties.spaces = attribution.spaces(tables, spaces.len());
         attribution
     }
 
@@ -185,41 +189,78 @@ impl Attribution {
         timeline.map_or(NOWHERE, |timeline| timeline.at(start, hint))
     }
 
-    /// Decides how the ops of a space are tied to ranges.
-    fn space(&mut self, tables: &Tables, space: usize) -> (Option<RangeMethod>, Lookup) {
-        let in_space: Vec<bool> = (0..tables.processes.len())
-            .map(|process| self.ties.is_in(space, ProcessId(process as u32)))
-            .collect();
-        let of = |process: ProcessId| in_space.get(process.index()) == Some(&true);
-        if !in_space.iter().zip(&self.spans).any(|(&is_in, spans)| is_in && !spans.is_empty()) {
-            return (None, Lookup::of(Vec::new()));
+    /// Decides how the ops of each space are tied to ranges. A merged trace has a space for each rank: all are decided in one
+    /// pass over the rows.
+    fn spaces(&mut self, tables: &Tables, count: usize) -> Vec<(Option<RangeMethod>, Lookup)> {
+        let mut have_ranges = vec![false; count];
+        for (&space, spans) in self.ties.space_of_process.iter().zip(&self.spans) {
+            have_ranges[space] |= !spans.is_empty();
         }
+        let with_ranges = |process: ProcessId, of: &Self| {
+            let space = of.ties.space_of_process.get(process.index()).copied();
+            space.filter(|&space| have_ranges[space])
+        };
+        let of_track: Vec<Option<usize>> =
+            tables.tracks.rows().iter().map(|track| with_ranges(track.process, self)).collect();
+        let space_of = |op: Op| of_track[op.track(tables).index()];
         let dispatches = &tables.dispatches;
-        let tracks: Vec<bool> = tables.tracks.rows().iter().map(|track| of(track.process)).collect();
-        let is_known =
-            |op: Op, numbers: &Lookup, id: Id| tracks[op.track(tables).index()] && numbers.get(id).is_some();
-        let ranges = || (0_u32..).zip(&tables.ranges).filter(|(_, range)| of(range.process));
-        let rows = Lookup::of(ranges().map(|(row, range)| (range.id, row)).collect());
+
+        let by_id = self.by_id(tables, count, |row| row);
         let have_range = dispatches.range.uniform() != Some(0);
-        if any_op(tables, have_range, |op| is_known(op, &rows, op.range(tables))) {
-            self.nest(tables);
-            let stored = ranges().map(|(row, range)| (range.id, self.range(row as usize))).collect();
-            return (Some(RangeMethod::Stored), Lookup::of(stored));
-        }
+        let is_stored = spaces_with_op(tables, have_range, count, |op| {
+            space_of(op).filter(|&space| by_id[space].get(op.range(tables)).is_some())
+        });
         let have_link = dispatches.correlation.uniform() != Some(0);
-        if any_op(tables, have_link, |op| tracks[op.track(tables).index()] && op.correlation(tables) != 0) {
+        let are_linked = spaces_with_op(tables, have_link, count, |op| {
+            space_of(op).filter(|&space| !is_stored[space] && op.correlation(tables) != 0)
+        });
+        let is_any = |flags: &[bool]| flags.contains(&true);
+        let mut stored = Vec::new();
+        if is_any(&is_stored) {
+            self.nest(tables);
+            stored = self.by_id(tables, count, |row| self.range(row as usize));
+        }
+        let (mut calls, mut is_linked) = (Vec::new(), vec![false; count]);
+        if is_any(&are_linked) {
             self.follow_threads(tables);
             let mut hints: FxHashMap<(ProcessId, Option<i64>), usize> = FxHashMap::default();
-            let linked = linked(tables, |process, tid, start| {
+            calls = linked(tables, count, |process, tid, start| {
+                let space = with_ranges(process, self).filter(|&space| are_linked[space])?;
                 let hint = hints.entry((process, tid)).or_default();
-                of(process).then(|| self.on_thread(process, tid, start, hint))
+                Some((space, self.on_thread(process, tid, start, hint)))
             });
-            if any_op(tables, have_link, |op| is_known(op, &linked, op.correlation(tables))) {
-                return (Some(RangeMethod::Linked), linked);
+            is_linked = spaces_with_op(tables, have_link, count, |op| {
+                let is_known = |space: &usize| calls[*space].get(op.correlation(tables)).is_some();
+                space_of(op).filter(|&space| are_linked[space]).filter(is_known)
+            });
+        }
+        let (mut stored, mut calls) = (stored.into_iter(), calls.into_iter());
+        let none = || Lookup::of(Vec::new());
+        let mut decided = Vec::with_capacity(count);
+        for space in 0..count {
+            let (of_ranges, of_calls) = (stored.next(), calls.next());
+            decided.push(match have_ranges[space] {
+                false => (None, none()),
+                true if is_stored[space] => (Some(RangeMethod::Stored), of_ranges.unwrap_or_else(none)),
+                true if is_linked[space] => (Some(RangeMethod::Linked), of_calls.unwrap_or_else(none)),
+                true => {
+                    self.follow_processes();
+                    (Some(RangeMethod::Contained), none())
+                }
+            });
+        }
+        decided
+    }
+
+    /// By space, what each range has by its id.
+    fn by_id(&self, tables: &Tables, count: usize, of_row: impl Fn(u32) -> u32) -> Vec<Lookup> {
+        let mut pairs = vec![Vec::new(); count];
+        for (row, range) in (0_u32..).zip(&tables.ranges) {
+            if let Some(&space) = self.ties.space_of_process.get(range.process.index()) {
+                pairs[space].push((range.id, of_row(row)));
             }
         }
-        self.follow_processes();
-        (Some(RangeMethod::Contained), Lookup::of(Vec::new()))
+        pairs.into_iter().map(Lookup::of).collect()
     }
 
     /// Follows the ranges of each process, of all threads together.
@@ -259,11 +300,26 @@ impl Attribution {
     }
 }
 
-/// Whether any copy, or any dispatch where these are to be looked at, passes.
-fn any_op(tables: &Tables, dispatches: bool, passes: impl Fn(Op) -> bool) -> bool {
+/// The spaces that any copy has, or any dispatch where these are to be looked at.
+fn spaces_with_op(
+    tables: &Tables,
+    dispatches: bool,
+    count: usize,
+    space: impl Fn(Op) -> Option<usize>,
+) -> Vec<bool> {
+    let mut found = vec![false; count];
+    let mut missing = count;
     let rows = if dispatches { tables.dispatches.len() as u32 } else { 0 };
-    (0..rows).any(|row| passes(Op { copy: false, row }))
-        || (0..tables.copies.len() as u32).any(|row| passes(Op { copy: true, row }))
+    let dispatches = (0..rows).map(|row| Op { copy: false, row });
+    for op in dispatches.chain((0..tables.copies.len() as u32).map(|row| Op { copy: true, row })) {
+        if missing == 0 {
+            break;
+        }
+        if let Some(space) = space(op) {
+            missing -= usize::from(!std::mem::replace(&mut found[space], true));
+        }
+    }
+    found
 }
 
 /// All ranges with extent, with their names numbered in the order of their texts: of ranges with one extent the

@@ -52,24 +52,28 @@ impl Repeated {
                 spans.push((start, end));
             }
         }
-        let attribution = Attribution::of(tables).ties;
-        let space = |(space, (method, _)): (usize, &(Option<RangeMethod>, Lookup))| {
-            let number = |process, moment| {
-                attribution.is_in(space, process).then(|| number_at(&spans, process, moment)).flatten()
-            };
-            let numbers = match method {
-                Some(RangeMethod::Stored) => {
-                    let ranges = tables.ranges.iter();
-                    let of_range = |range: &Range| Some((range.id, number(range.process, range.start)?));
-                    Lookup::of(ranges.filter_map(of_range).collect())
-                }
-                Some(RangeMethod::Linked) => linked(tables, |process, _, start| number(process, start)),
-                Some(RangeMethod::Contained) | None => Lookup::of(Vec::new()),
-            };
-            (*method, numbers)
+        let Ties { space_of_process, spaces } = Attribution::of(tables).ties;
+        // The space of a process whose ops are tied by `method`, with the number of its range at a moment.
+        let number = |method: RangeMethod, process: ProcessId, moment| {
+            let space = space_of_process.get(process.index()).copied();
+            let space = space.filter(|&space| spaces[space].0 == Some(method))?;
+            Some((space, number_at(&spans, process, moment)?))
         };
-        let spaces = attribution.spaces.iter().enumerate().map(space).collect();
-        Some(Self { name, spans, ties: Ties { spaces, space_of_process: attribution.space_of_process } })
+        let mut of_ranges = vec![Vec::new(); spaces.len()];
+        for range in &tables.ranges {
+            if let Some((space, number)) = number(RangeMethod::Stored, range.process, range.start) {
+                of_ranges[space].push((range.id, number));
+            }
+        }
+        let of_calls =
+            linked(tables, spaces.len(), |process, _, start| number(RangeMethod::Linked, process, start));
+        let numbers = spaces.iter().zip(of_ranges).zip(of_calls);
+        let spaces = numbers.map(|(((method, _), of_ranges), of_calls)| match method {
+            Some(RangeMethod::Linked) => (*method, of_calls),
+            _ => (*method, Lookup::of(of_ranges)),
+        });
+        let spaces = spaces.collect();
+        Some(Self { name, spans, ties: Ties { spaces, space_of_process } })
     }
 
     /// Whether ops of some process are tied to ranges by nothing but their start.

@@ -1,12 +1,13 @@
-//! The rules that look at no two rows together, for a trace that arrives in chunks.
+//! The verdict on a trace that arrives in chunks: by the rules that look at no two rows together, or by all if it is one chunk.
 
 use rtl_schema::{NameId, ProcessId, Tables, TraceInfo};
 use rustc_hash::FxHashMap;
 
 use super::launched::Function;
-use super::{Health, cut_off, lite, losses, nothing};
+use super::{Health, cut_off, health, lite, losses, nothing};
+use crate::{Analysis, Categories};
 
-/// The rules that such a trace is not examined by: they tie launches to ops, or compare rows of a queue.
+/// The rules that a trace in several chunks is not examined by: they tie launches to ops, or compare rows of a queue.
 pub const UNEXAMINED: [&str; 7] = [
     "capture-only",
     "graphs-incomplete",
@@ -20,6 +21,9 @@ pub const UNEXAMINED: [&str; 7] = [
 /// The counts that decide: memory does not grow with the rows.
 #[derive(Debug, Default)]
 pub struct StreamingHealth {
+    is_one_chunk: bool,
+    /// The verdict on the only chunk.
+    whole: Option<Health>,
     ops: u64,
     host_rows: u64,
     /// Launches by process and function.
@@ -29,13 +33,32 @@ pub struct StreamingHealth {
 }
 
 impl StreamingHealth {
-    /// Counts the dispatches and copies of a chunk.
+    /// Nothing yet of a trace; of one chunk is one that its reader holds as a whole.
+    #[must_use]
+    pub fn new(is_one_chunk: bool) -> Self {
+        Self { is_one_chunk, ..Self::default() }
+    }
+
+    /// The rules that the trace is not examined by.
+    #[must_use]
+    pub fn unexamined(&self) -> &'static [&'static str] {
+        if self.is_one_chunk { &[] } else { &UNEXAMINED }
+    }
+
+    /// Counts the dispatches and copies of a chunk. An only chunk needs its calls, ranges and links as well.
     pub fn add_ops(&mut self, chunk: &Tables) {
+        if self.is_one_chunk {
+            self.whole = Some(health(&Analysis::new(chunk, &Categories::default()), None));
+            return;
+        }
         self.ops += (chunk.dispatches.len() + chunk.copies.len()) as u64;
     }
 
     /// Counts the calls and ranges of a chunk.
     pub fn add_host_rows(&mut self, chunk: &Tables) {
+        if self.is_one_chunk {
+            return;
+        }
         let calls = &chunk.api_calls;
         self.host_rows += (calls.len() + chunk.ranges.len()) as u64;
         for row in (0..calls.len()).filter(|&row| calls.result.get(row) == 0) {
@@ -53,12 +76,15 @@ impl StreamingHealth {
     /// Whether the verdict depends on calls and ranges.
     #[must_use]
     pub fn needs_host_rows(&self, info: &TraceInfo) -> bool {
-        self.ops == 0 || losses::lost(info) > 0
+        !self.is_one_chunk && (self.ops == 0 || losses::lost(info) > 0)
     }
 
     /// The verdict, as far as these rules go.
     #[must_use]
     pub fn finish(&self, info: &TraceInfo) -> Health {
+        if let Some(health) = &self.whole {
+            return health.clone();
+        }
         // Calls of the runtime lead to calls of the driver, so functions of one process are not added up.
         let launches = self.launches.values().copied().max().unwrap_or(0);
         let reasons = [
@@ -77,8 +103,7 @@ mod tests {
     use rtl_schema::table::{Agent, ApiCall, Dispatch, Process, Range, Track};
 
     use super::*;
-    use crate::trust::{Trust, health};
-    use crate::{Analysis, Categories};
+    use crate::trust::Trust;
 
     fn streamed(tables: &Tables) -> Health {
         let mut health = StreamingHealth::default();
@@ -111,6 +136,25 @@ mod tests {
             let whole = health(&Analysis::new(&tables, &Categories::default()), None);
             assert_eq!(verdict(&streamed(&tables)), verdict(&whole));
         }
+    }
+
+    #[test]
+    fn an_only_chunk_is_examined_by_all_rules() {
+        let mut tables = Tables::default();
+        tables.processes.push(Process::default());
+        tables.agents.push(Agent::default());
+        let (name, track) = (tables.strings.intern("gemm"), tables.tracks.intern(Track::default()));
+        for start in [0, 0, 5] {
+            tables.dispatches.push(Dispatch { name, track, start, duration: Some(5), ..Dispatch::default() });
+        }
+        let mut streaming = StreamingHealth::new(true);
+        assert_eq!(streaming.unexamined(), [""; 0]);
+        streaming.add_ops(&tables);
+        streaming.add_host_rows(&tables);
+        assert!(!streaming.needs_host_rows(&tables.info));
+        let found = streaming.finish(&tables.info);
+        assert!(found.reasons.iter().any(|reason| reason.id == "duplicates"), "{found:?}");
+        assert_eq!(found, health(&Analysis::new(&tables, &Categories::default()), None));
     }
 
     #[test]

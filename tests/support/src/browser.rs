@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::stack::cache;
@@ -35,17 +36,41 @@ pub fn examine(page: &Path) -> Option<Value> {
     visited(page, Some(axe))
 }
 
+/// A drawing of a page, as `tests/browser/drawings.mjs` reduces it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Drawing {
+    /// Its label.
+    pub label: String,
+    /// A letter for the colour of each part.
+    pub rows: Vec<String>,
+}
+
+/// The drawings of each of these pages, in order.
+///
+/// # Panics
+/// If a page does not appear within a minute.
+pub fn drawings(pages: &[PathBuf]) -> Option<Vec<Vec<Drawing>>> {
+    let output = output("drawings.mjs", |command| command.args(pages))?;
+    Some(serde_json::from_slice(&output).expect("drawings"))
+}
+
 fn visited(page: &Path, axe: Option<PathBuf>) -> Option<Value> {
+    let output = output("page.mjs", |command| command.arg(page).args(axe))?;
+    Some(serde_json::from_slice(&output).expect("what was seen"))
+}
+
+/// What a program of `tests/browser` prints.
+fn output(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Option<Vec<u8>> {
     let Some(browser) = BROWSERS.iter().find(|path| Path::new(path).exists()) else {
         skip(Need::Perfetto, "no Chromium (apt-get install chromium)");
         return None;
     };
     let mut command = Command::new("node");
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser/page.mjs"));
-    let Ok(output) = command.arg(browser).arg(page).args(axe).output() else {
+    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../browser").join(program)).arg(browser);
+    let Ok(output) = with(&mut command).output() else {
         skip(Need::Perfetto, "no node");
         return None;
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(serde_json::from_slice(&output.stdout).expect("what was seen"))
+    Some(output.stdout)
 }

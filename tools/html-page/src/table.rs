@@ -54,6 +54,17 @@ impl Cell {
     }
 }
 
+/// Names in a form that fits a cell: different names stay different.
+#[must_use]
+pub fn fitting(names: &[&str]) -> Vec<String> {
+    /// As many letters as fit into the width that the style allows.
+    const LETTERS: usize = 44;
+    cli::shorten_distinct(names, LETTERS)
+}
+
+/// A table of more rows has the full height of a table (`.long` of the style), so that it needs no layout before it is seen.
+const LONG: usize = 30;
+
 /// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
@@ -84,7 +95,7 @@ impl Table {
                 button type="button" data-copy=(id) { "Copy as CSV" }
                 span.told role="status" data-told=(id) {}
             }
-            div.scroll tabindex="0" role="region" aria-label=(crate::escape::text(caption)) {
+            div.scroll.long[rows.len() > LONG] tabindex="0" role="region" aria-label=(crate::escape::text(caption)) {
                 table id=(id) {
                     caption { (crate::escape::text(caption)) }
                     thead { tr {
@@ -121,6 +132,30 @@ fn cell_markup(Cell { shown, value, is_number }: &Cell) -> Markup {
             (Some(value), true) => td data-v=(value) { (shown) },
             (Some(value), false) => td title=(value) { (shown) },
             (None, _) => td { (shown) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_long_table_waits_with_its_layout_until_it_is_seen() {
+        for (rows, is_long) in [(LONG, false), (LONG + 1, true)] {
+            let table = Table {
+                id: "a",
+                caption: String::new(),
+                columns: vec![Column { head: "A", field: "a" }],
+                rows: vec![vec![Cell::text("x")]; rows],
+                all: rows,
+                filter: None,
+            };
+            assert_eq!(
+                table.render().into_string().contains("class=\"scroll long\""),
+                is_long,
+                "{rows} rows"
+            );
         }
     }
 }

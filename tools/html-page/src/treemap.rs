@@ -32,13 +32,16 @@ pub fn treemap(title: &str, parts: &[Part]) -> Markup {
     }
 }
 
-/// The beginning of a name that fits into a width.
+/// The beginning and the end of a name, in which names of one family differ, that fit into a width.
 fn fitting(name: &str, width: f64) -> String {
-    let most = ((width - 10.0) / 6.7) as usize;
-    match name.chars().count() > most {
-        true => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
-        false => name.to_owned(),
+    let most = ((width - 10.0) / 7.2) as usize;
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= most {
+        return name.to_owned();
     }
+    let end = most.saturating_sub(1) / 2;
+    let start = most.saturating_sub(1) - end;
+    letters[..start].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
 }
 
 /// For each area, none of them negative and the largest first, its place: x, y, width and height.
@@ -93,6 +96,13 @@ mod tests {
         }
         // Those of the paper: the first two are squares of 3 by 2, one above the other.
         assert_eq!(places[0].map(|value| (value * 100.0).round()), [0.0, 0.0, 300.0, 200.0]);
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_keeps_its_beginning_and_its_end() {
+        assert_eq!(fitting("gemm_128_NNT", 100.0), "gemm_128_NNT");
+        assert_eq!(fitting("gemm_128x128_NNT", 90.0), "gemm_…8_NNT");
+        assert_eq!(fitting("gemm", 12.0), "…");
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub enum Command {
 }
 
 /// A comparison.
-#[derive(Args, Debug, Clone)]
+#[derive(Args, Debug, Clone, Default)]
 pub struct Diff {
     /// The baseline, then the candidate: one run each; or the runs of the baseline, before `--`
     #[arg(value_name = "TRACE", num_args = 0.., conflicts_with_all = ["baseline", "candidate"])]

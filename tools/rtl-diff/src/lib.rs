@@ -21,8 +21,9 @@ use std::path::{Path, PathBuf};
 
 use cli::{Exit, Failure, Output, Progress};
 
-use crate::args::{Arguments, Command, Diff, Inconclusive};
+use crate::args::{Arguments, Command, Diff, Files, Inconclusive, Reading};
 use crate::comparison::Comparison;
+pub use crate::export::PagePart;
 use crate::export::{Exports, Report};
 use crate::gates::Outcome;
 use crate::settings::Settings;
@@ -42,25 +43,83 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
-    let mut settings = Settings::new(diff)?;
-    let mut sides = sides(diff)?;
-    for side in &mut sides {
-        let (files, warnings) = cli::without_repetitions(side);
-        *side = files;
-        for warning in warnings.iter().filter(|_| !diff.output.console.quiet) {
-            out.warning(warning);
-        }
-    }
-    let [baseline, candidate] = sides;
-    let inputs: Vec<&Path> = baseline.iter().chain(&candidate).map(PathBuf::as_path).collect();
+    let settings = Settings::new(diff)?;
+    let sides = sides(diff)?.map(|side| distinct(&side, diff.output.console.quiet, out));
+    let inputs: Vec<&Path> = sides.iter().flatten().map(PathBuf::as_path).collect();
     // A path that cannot be written is an error before minutes of reading.
     let exports = Exports::open(&diff.output, &inputs)?;
-    let sizes = inputs.iter().map(|path| size(path)).sum();
+    let inconclusive = settings.thresholds.inconclusive.unwrap_or_default();
+    with_report(diff, settings, &sides, |report| {
+        exports.write(report, &diff.output, out)?;
+        exit(report, inconclusive, diff, out)
+    })
+}
+
+/// A comparison for a page about its candidate.
+#[derive(Debug)]
+pub struct PageComparison {
+    /// What the page shows of it.
+    pub part: PagePart,
+    /// The reason why the sides cannot be compared, which the page says, too.
+    pub failure: Option<Failure>,
+}
+
+/// Compares two runs of a file for each rank, for a page about the candidate. `rtl-diff.toml` counts as for `rtl-diff`.
+///
+/// # Errors
+/// Where an input or the settings file cannot be read.
+pub fn for_page(
+    [baseline, candidate]: [&[PathBuf]; 2],
+    filter: &filter::FilterArgs,
+    console: &cli::args::Console,
+    out: &mut Output,
+) -> Result<PageComparison, Failure> {
+    let is_job = baseline.len() > 1 || candidate.len() > 1;
+    let diff = Diff {
+        reading: Reading {
+            files: is_job.then_some(Files::Ranks),
+            filter: filter.clone(),
+            ..Reading::default()
+        },
+        output: args::Output { console: console.clone(), ..args::Output::default() },
+        ..Diff::default()
+    };
+    let settings = Settings::new(&diff)?;
+    // The caller has told of the candidate.
+    let sides = [distinct(baseline, console.quiet, out), distinct(candidate, true, out)];
+    with_report(&diff, settings, &sides, |report| {
+        let reason = report.comparison.incomparable.as_ref();
+        let failure = reason.map(|reason| {
+            Failure::input(anyhow::anyhow!("cannot compare: {reason}"))
+                .with_hint("rtl-diff also writes pages (-o html=FILE), and has ways to compare such sides (--allow-incomparable, --by)")
+        });
+        Ok(PageComparison { part: export::part(report)?, failure })
+    })
+}
+
+/// The files of a side, each once.
+fn distinct(side: &[PathBuf], is_quiet: bool, out: &mut Output) -> Vec<PathBuf> {
+    let (files, warnings) = cli::without_repetitions(side);
+    for warning in warnings.iter().filter(|_| !is_quiet) {
+        out.warning(warning);
+    }
+    files
+}
+
+/// Reads and compares the sides.
+fn with_report<T>(
+    diff: &Diff,
+    mut settings: Settings,
+    [baseline, candidate]: &[Vec<PathBuf>; 2],
+    then: impl FnOnce(&Report<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let inputs = || baseline.iter().chain(candidate).map(PathBuf::as_path);
+    let sizes = inputs().map(size).sum();
     let progress = Progress::reading(sizes, "comparing", diff.output.console.quiet);
     // A report is about a whole trace.
-    settings.reading.complete_steps &= !input::any_report(inputs.iter().copied());
-    let mut baseline = input::read_side(&baseline, &settings.reading)?;
-    let mut candidate = input::read_side(&candidate, &settings.reading)?;
+    settings.reading.complete_steps &= !input::any_report(inputs());
+    let mut baseline = input::read_side(baseline, &settings.reading)?;
+    let mut candidate = input::read_side(candidate, &settings.reading)?;
     drop(progress);
     let key = settings.reading.work;
     let without_shapes = key.is_some_and(|key| input::align([&mut baseline, &mut candidate], key));
@@ -84,9 +143,7 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
         )
     }));
     let gates = gates::gates(&comparison, &settings, diff.require_comparable);
-    let report = Report { comparison: &comparison, gates: &gates, verdict: gates::verdict(&gates) };
-    exports.write(&report, &diff.output, out)?;
-    exit(&report, settings.thresholds.inconclusive.unwrap_or_default(), diff, out)
+    then(&Report { comparison: &comparison, gates: &gates, verdict: gates::verdict(&gates) })
 }
 
 /// The exit code, with a warning for each gate that is undecided.
@@ -100,19 +157,8 @@ fn exit(
     if comparison.baseline.is_empty() && diff.allow_no_baseline {
         return Ok(Exit::Success);
     }
-    if let Some(reason) = &comparison.incomparable {
-        let hint = if comparison.baseline.is_empty() {
-            "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
-        } else if reason == SAME {
-            "name two runs; a gate on one trace alone could never fail"
-        } else if !comparison.is_refused && comparison.work.is_some() {
-            "`--by category` needs the names of kernels alone"
-        } else if comparison.is_refused {
-            "`--allow-incomparable` compares all the same; `--by operator` or `--by category` compares different GPUs"
-        } else {
-            "`rtl-summary --section trace,kernels` shows the contents of each side"
-        };
-        return Err(Failure::input(anyhow::anyhow!("cannot compare: {reason}")).with_hint(hint));
+    if let Some(failure) = refusal(comparison) {
+        return Err(failure);
     }
     if inconclusive == Inconclusive::Warn && !diff.output.console.quiet {
         for gate in report.gates.iter().filter(|gate| gate.outcome == Outcome::Inconclusive) {
@@ -120,6 +166,23 @@ fn exit(
         }
     }
     Ok(gates::exit(report.gates, inconclusive))
+}
+
+/// Why two sides cannot be compared.
+fn refusal(comparison: &Comparison) -> Option<Failure> {
+    let reason = comparison.incomparable.as_ref()?;
+    let hint = if comparison.baseline.is_empty() {
+        "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
+    } else if reason == SAME {
+        "name two runs; a gate on one trace alone could never fail"
+    } else if !comparison.is_refused && comparison.work.is_some() {
+        "`--by category` needs the names of kernels alone"
+    } else if comparison.is_refused {
+        "`--allow-incomparable` compares all the same; `--by operator` or `--by category` compares different GPUs"
+    } else {
+        "`rtl-summary --section trace,kernels` shows the contents of each side"
+    };
+    Some(Failure::input(anyhow::anyhow!("cannot compare: {reason}")).with_hint(hint))
 }
 
 /// The files of both sides.

@@ -14,3 +14,10 @@ pub(crate) fn of_job(inputs: &[Input], waits: &Waits, imbalance: &Imbalance) -> 
     let busy: Option<u64> = imbalance.ranks.iter().map(|rank| rank.busy_ns.map(positive)).sum();
     trust::of_job(&parts, busy.filter(|_| !waits.groups.is_empty()).map(|busy| (waited, busy)))
 }
+
+/// The rules that some of these traces was not examined by.
+pub(crate) fn unexamined(
+    traces: impl IntoIterator<Item = &'static [&'static str]>,
+) -> &'static [&'static str] {
+    traces.into_iter().max_by_key(|rules| rules.len()).unwrap_or_default()
+}

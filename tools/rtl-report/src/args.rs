@@ -40,6 +40,10 @@ pub struct Options {
     #[arg(long)]
     pub open: bool,
 
+    /// Also show the change from another run: one trace, or those of all ranks
+    #[arg(long, value_name = "TRACE", num_args = 1..)]
+    pub baseline: Vec<PathBuf>,
+
     /// Additional rules for categories: a TOML file of `[[rule]]` with `category` and `match` (a regex)
     #[arg(long, value_name = "FILE")]
     pub categories: Option<PathBuf>,
@@ -61,5 +65,5 @@ Examples:
       the ranks of a job side by side: waits, stragglers, collectives
   rtl-report trace.db --from 2s --to 3s -o second.html
       one second in full detail
-  rtl-diff before.db after.db -o html=change.html
-      two sides of a comparison";
+  rtl-report after.db --baseline before.db
+      also what changed from another run, as rtl-diff finds it";

@@ -54,10 +54,11 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 /// Writes the page of these traces to `path`.
 ///
 /// # Errors
-/// Where no trace can be read, or the page cannot be written. Of several traces those that can be read are shown, and the exit
+/// Where no trace can be read, or the page cannot be written; with a baseline, also where it cannot be read, or where it cannot
+/// be compared, which the written page says, too. Of several traces those that can be read are shown, and the exit
 /// code is [`Exit::Input`].
 pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Output) -> Result<Exit, Failure> {
-    let inputs: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = traces.iter().chain(&options.baseline).map(PathBuf::as_path).collect();
     let rules = atomic_file::Options { if_exists: IfExists::forced(options.force), inputs: &inputs };
     // A path that cannot be written is an error before minutes of reading.
     let file = AtomicFile::create(path, &rules)?;
@@ -72,10 +73,18 @@ pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Outpu
     let Some(found) = rtl_summary::document(&summary, traces, Pictures::of, out)? else {
         return Ok(Exit::Input);
     };
-    let page = sections::page(&View::new(&found.document, &found.pictures, path));
+    let comparison = match options.baseline.as_slice() {
+        [] => None,
+        baseline => Some(rtl_diff::for_page([baseline, traces], &options.filter, &options.console, out)?),
+    };
+    let (part, refusal) = comparison.map(|comparison| (comparison.part, comparison.failure)).unzip();
+    let page = sections::page(&View::new(&found.document, &found.pictures, path), part);
     let mut writer = file.writer()?;
     writer.write_all(page.render().as_bytes())?;
     writer.finish()?;
     file.commit()?;
-    Ok(found.exit)
+    match refusal.flatten() {
+        Some(refusal) => Err(refusal),
+        None => Ok(found.exit),
+    }
 }

@@ -3,7 +3,9 @@
 async function unpacked(id) {
   const element = document.getElementById(id);
   if (!element || typeof DecompressionStream === 'undefined') return undefined;
-  const bytes = Uint8Array.from(atob(element.textContent.trim()), (character) => character.charCodeAt(0));
+  const text = atob(element.textContent.trim());
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

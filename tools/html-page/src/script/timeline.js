@@ -17,11 +17,15 @@ async function timeline(canvas) {
   let ink;
   let matches;
   let isDrawn = false;
+  let pictures = [];
   const context = canvas.getContext('2d');
   const image = document.createElement('canvas');
 
   const color = (item) => (item === COPY ? data.copies : item === OTHER ? data.other : data.kernels[item - 1]?.[1] ?? data.other);
   const name = (kernel) => (kernel < 0 ? 'copy' : data.kernels[kernel]?.[0] ?? 'a kernel behind the first ones');
+  // All GPUs have the same levels.
+  const cellsOf = (level) => data.gpus[0].levels[level].busy.length;
+  const shade = (item, busy) => (busy === 0 ? 0 : shades[item][isDim(item) ? Math.min(busy, 12) : busy]);
   const isDim = (item) => matches !== undefined && (item === COPY || item === OTHER || !matches(data.kernels[item - 1]?.[0] ?? ''));
 
   // Colours of the style; of each item one for every busy share.
@@ -40,12 +44,13 @@ async function timeline(canvas) {
       });
     });
     shades = Array.from({ length: 256 }, (_, item) => mixed[color(item)]);
+    pictures = [];
   }
 
   function resize() {
     density = devicePixelRatio || 1;
     width = Math.max(200, canvas.clientWidth);
-    rowHeight = Math.min(26, Math.max(1, Math.floor(640 / rows)));
+    rowHeight = Math.min(rows < 4 ? 44 : 26, Math.max(1, Math.floor(640 / rows)));
     canvas.width = width * density;
     canvas.height = (rows * rowHeight + AXIS) * density;
     canvas.style.height = `${rows * rowHeight + AXIS}px`;
@@ -54,34 +59,60 @@ async function timeline(canvas) {
     draw();
   }
 
-  // The cells of every row, a pixel high.
-  function drawCells() {
+  // The cells of a level, a pixel each: made once for all views.
+  function pictureOf(level) {
+    if (pictures[level]) return pictures[level];
+    const picture = document.createElement('canvas');
+    [picture.width, picture.height] = [cellsOf(level), rows];
+    const target = picture.getContext('2d');
+    const pixels = target.createImageData(picture.width, rows);
+    const colors = new Uint32Array(pixels.data.buffer);
+    data.gpus.forEach((gpu, row) => {
+      const { busy, item } = gpu.levels[level];
+      for (let at = 0; at < busy.length; at++) colors[row * busy.length + at] = shade(item[at], busy[at]);
+    });
+    target.putImageData(pixels, 0, 0);
+    pictures[level] = picture;
+    return picture;
+  }
+
+  // Several cells for each pixel: their mean, and the item of the busiest.
+  function joined(level) {
+    const cells = cellsOf(level);
     const target = image.getContext('2d');
     const pixels = target.createImageData(image.width, rows);
     const colors = new Uint32Array(pixels.data.buffer);
-    const step = (view[1] - view[0]) / image.width;
+    const [start, step] = [(view[0] / length) * cells, ((view[1] - view[0]) / length / image.width) * cells];
     data.gpus.forEach((gpu, row) => {
-      const wanted = length / step;
-      const level = gpu.levels.find((level) => level.busy.length >= wanted) ?? gpu.levels[gpu.levels.length - 1];
-      const { busy, item } = level;
-      const cell = length / busy.length;
+      const { busy, item } = gpu.levels[level];
       for (let x = 0; x < image.width; x++) {
-        const first = Math.max(0, Math.floor((view[0] + x * step) / cell));
-        const end = Math.min(busy.length, Math.max(first + 1, Math.floor((view[0] + (x + 1) * step) / cell)));
+        const first = Math.floor(start + x * step);
+        const end = Math.min(cells, Math.max(first + 1, Math.floor(start + (x + 1) * step)));
         let sum = 0;
-        let most = -1;
+        let most = first;
         for (let at = first; at < end; at++) {
           sum += busy[at];
-          if (most < 0 || busy[at] > busy[most]) most = at;
+          if (busy[at] > busy[most]) most = at;
         }
-        const mean = end > first ? Math.ceil(sum / (end - first)) : 0;
-        const shown = mean > 0 && isDim(item[most]) ? Math.min(mean, 12) : mean;
-        colors[row * image.width + x] = shades[mean > 0 ? item[most] : OTHER][shown];
+        if (sum > 0) colors[row * image.width + x] = shade(item[most], Math.ceil(sum / (end - first)));
       }
     });
     target.putImageData(pixels, 0, 0);
+    return image;
+  }
+
+  function drawCells() {
+    const wanted = (image.width * length) / (view[1] - view[0]);
+    const found = data.gpus[0].levels.findIndex((level) => level.busy.length >= wanted);
+    const level = found < 0 ? data.gpus[0].levels.length - 1 : found;
+    const cells = cellsOf(level);
+    const [source, from, count] = found < 0
+      ? [pictureOf(level), (view[0] / length) * cells, ((view[1] - view[0]) / length) * cells]
+      : [joined(level), 0, image.width];
+    context.fillStyle = ink.ground;
+    context.fillRect(MARGIN * density, 0, image.width, rows * rowHeight * density);
     context.imageSmoothingEnabled = false;
-    context.drawImage(image, 0, 0, image.width, rows, MARGIN * density, 0, image.width, rows * rowHeight * density);
+    context.drawImage(source, from, 0, count, rows, MARGIN * density, 0, image.width, rows * rowHeight * density);
   }
 
   const isFine = (gpu) => (length / gpu.levels[gpu.levels.length - 1].busy.length) * (width - MARGIN) > 2 * (view[1] - view[0]);
@@ -236,6 +267,7 @@ async function timeline(canvas) {
   filters.push((table, wanted) => {
     if (table !== 'kernels') return;
     matches = wanted;
+    pictures = [];
     draw();
   });
   const recolor = () => { readColors(); draw(); };

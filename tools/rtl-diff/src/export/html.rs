@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cli::units;
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{self, Cell, Column, Table};
 use html_page::waterfall::{Term, waterfall};
 use html_page::{Data, Page, Section};
 use maud::{Markup, html};
@@ -19,16 +19,40 @@ use crate::gates::signed;
 const ROWS: usize = 250;
 const TERMS: usize = 16;
 
-pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// A comparison as a part of a page.
+#[derive(Debug)]
+pub struct PagePart {
+    /// The verdict in a word, as a link to the first section.
+    pub badge: Markup,
+    /// The verdict, the change of wall, and the rows.
+    pub sections: Vec<Section>,
+    /// The report as JSON.
+    pub data: Data,
+}
+
+/// The sections of a comparison.
+///
+/// # Errors
+/// None: writing to memory succeeds.
+pub(crate) fn part(report: &Report<'_>) -> io::Result<PagePart> {
     let digest = Digest::of(report);
     let mut document = Vec::new();
     json::render(report, usize::MAX, &mut document)?;
     let sections = [Some(verdict(report, &digest)), wall(report), work(report), rows(report), sides(report)];
-    let page = Page {
-        title: format!("{} - rtl diff", digest.word),
-        header: header(report, &digest),
+    Ok(PagePart {
+        badge: badge(&digest),
         sections: sections.into_iter().flatten().collect(),
-        data: vec![Data::bytes("rtl-diff", &document)],
+        data: Data::bytes("rtl-diff", &document),
+    })
+}
+
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let PagePart { badge, sections, data } = part(report)?;
+    let page = Page {
+        title: format!("{} - rtl diff", Digest::of(report).word),
+        header: header(report, &badge),
+        sections,
+        data: vec![data],
         footer: format!(
             "Written by rtl-diff {}. The page holds the report as JSON (rtl-diff/1): element `rtl-diff`, deflate as base64.",
             env!("CARGO_PKG_VERSION")
@@ -37,12 +61,16 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     out.write_all(page.render().as_bytes())
 }
 
-fn header(report: &Report<'_>, digest: &Digest<'_>) -> Markup {
+fn badge(digest: &Digest<'_>) -> Markup {
     let class = match digest.word {
         "pass" | "faster" | "unchanged" => "good",
         "fail" | "slower" | "not comparable" => "bad",
         _ => "limited",
     };
+    html! { a href="#comparison" class=(format!("badge {class}")) { (digest.word) } }
+}
+
+fn header(report: &Report<'_>, badge: &Markup) -> Markup {
     let side = |runs: &[Vec<std::path::PathBuf>]| match runs {
         [] => "nothing".to_owned(),
         [only] if only.len() == 1 => only[0].display().to_string(),
@@ -52,14 +80,14 @@ fn header(report: &Report<'_>, digest: &Digest<'_>) -> Markup {
     html! {
         div.title {
             h1 { (html_page::text(&format!("{} against {}", side(&comparison.candidate), side(&comparison.baseline)))) }
-            a href="#verdict" class=(format!("badge {class}")) { (digest.word) }
+            (badge)
         }
     }
 }
 
 fn verdict(report: &Report<'_>, digest: &Digest<'_>) -> Section {
     let comparison = report.comparison;
-    let lines = digest.wall.iter().chain(&digest.rest).chain(&digest.remedy).chain(&digest.next);
+    let lines = digest.wall.iter().chain(&digest.rest).chain(&digest.remedy);
     let notes = comparison.notes.iter().chain(&comparison.other_work);
     let content = html! {
         p.verdict { (html_page::text(&digest.headline())) }
@@ -72,7 +100,7 @@ fn verdict(report: &Report<'_>, digest: &Digest<'_>) -> Section {
             } }
         }
     };
-    Section { id: "verdict", title: "Verdict", note: String::new(), content }
+    Section { id: "comparison", title: "Comparison", note: String::new(), content }
 }
 
 fn change(ns: i64) -> String {
@@ -158,15 +186,17 @@ fn rows(report: &Report<'_>) -> Option<Section> {
     }
     let labels: Vec<String> = rows.iter().map(Row::label).collect();
     let names = DisplayNames::of(labels.iter().map(String::as_str));
+    let shown: Vec<&str> = labels.iter().take(ROWS).map(|label| names.get(label)).collect();
+    let shown = table::fitting(&shown);
     let time = |ns: Option<f64>| {
         ns.map_or_else(Cell::none, |ns| Cell::number(units::duration(ns.round() as i64), ns))
     };
     let ratio = |ratio: Option<f64>| {
         ratio.map_or_else(Cell::none, |ratio| Cell::number(signed(ratio - 1.0, false), ratio))
     };
-    let cells = |(row, label): (&Row, &String)| {
+    let cells = |((row, label), name): ((&Row, &String), &String)| {
         vec![
-            Cell::short(names.get(label), label),
+            Cell::short(name, label),
             Cell::text(row.change.label()),
             ratio(row.ratio),
             ratio(row.ci_low),
@@ -194,10 +224,10 @@ fn rows(report: &Report<'_>) -> Option<Section> {
         ("Calls", "calls"),
     ];
     let table = Table {
-        id: "kernels",
+        id: "changes-table",
         caption: "Changes".to_owned(),
         columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
-        rows: rows.iter().zip(&labels).take(ROWS).map(cells).collect(),
+        rows: rows.iter().zip(&labels).zip(&shown).map(cells).collect(),
         all: rows.len(),
         filter: Some("name"),
     };

@@ -20,6 +20,8 @@ use atomic_file::{AtomicFile, IfExists, Options};
 use cli::color::Paint;
 use cli::{Failure, Layout};
 
+pub use self::html::PagePart;
+pub(crate) use self::html::part;
 use self::report::RenderOptions;
 pub(crate) use self::report::Report;
 use crate::args::{self, Format};
@@ -42,19 +44,24 @@ impl Exports {
         Ok(Self(output.output.iter().map(file).collect::<Result<_, Failure>>()?))
     }
 
-    /// Writes all files, then prints the report, whether its gates hold or not.
+    /// Writes all files, then prints the report, whether its gates hold or not. Standard output holds one document: a
+    /// format that `-o` writes to it takes the place of the report.
     pub(crate) fn write(
         self,
         report: &Report<'_>,
         output: &args::Output,
         out: &mut cli::Output,
     ) -> Result<(), Failure> {
+        let is_taken = self.0.iter().any(|(_, file)| file.destination().is_standard_output());
         for (format, file) in self.0 {
             let mut writer = file.writer()?;
             let width = cli::terminal::PIPE_WIDTH;
             render(format, report, options(format, output, width, Paint::default()), &mut writer)?;
             writer.finish()?;
             file.commit()?;
+        }
+        if is_taken {
+            return Ok(());
         }
         let paint = Paint::new(output.console.color, out.is_terminal());
         let options = options(output.format, output, cli::terminal::width(), paint);

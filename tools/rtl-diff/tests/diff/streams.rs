@@ -33,6 +33,23 @@ fn pipes_are_compared_as_their_content_is() {
 }
 
 #[test]
+fn a_report_for_standard_output_is_its_only_document_and_leaves_its_place_to_others() {
+    let folder = Folder::new();
+    folder.trace("a.db", 1, &STEADY);
+    folder.trace("b.db", 2, &STEADY);
+    for script in
+        ["{ echo before; COMMAND; echo after; } > got", "{ echo before; COMMAND; echo after; } | cat > got"]
+    {
+        shell(&folder, &script.replace("COMMAND", "$RTL --quiet a.db b.db -o json=/dev/stdout"));
+        let got = fs::read_to_string(folder.path("got")).unwrap();
+        let document =
+            got.strip_prefix("before\n").and_then(|got| got.strip_suffix("after\n")).unwrap_or(&got);
+        let report: serde_json::Value = serde_json::from_str(document).unwrap();
+        assert!(report["kernels"].is_array(), "{script}");
+    }
+}
+
+#[test]
 fn reports_are_written_through_fifos_and_standard_output() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &STEADY);

@@ -3,7 +3,7 @@
 use cli::units;
 use html_page::bars::Part;
 use html_page::svg::coordinate;
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{self, Cell, Column, Table};
 use html_page::treemap::treemap;
 use html_page::{Section, color};
 use maud::{Markup, html};
@@ -62,10 +62,12 @@ fn table(view: &View<'_>) -> Table {
     let least = shown.iter().map(|row| row.stats.min_ns).min().unwrap_or(0).max(1) as f64;
     let most = shown.iter().map(|row| row.stats.max_ns).max().unwrap_or(1).max(2) as f64;
     let time = |ns: i64| Cell::number(units::duration(ns), ns);
-    let cells = |row: &Row| {
+    let names: Vec<&str> = shown.iter().map(|row| view.name(&row.name)).collect();
+    let names = table::fitting(&names);
+    let cells = |(row, name): (&Row, &String)| {
         let stats = &row.stats;
         vec![
-            Cell::short(view.name(&row.name), &row.name),
+            Cell::short(name, &row.name),
             Cell::text(row.category.as_deref().unwrap_or("–")),
             Cell::number(units::count(stats.calls), stats.calls),
             time(stats.total_ns),
@@ -95,7 +97,7 @@ fn table(view: &View<'_>) -> Table {
         id: "kernels",
         caption: "Kernels by total time".to_owned(),
         columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
-        rows: shown.iter().map(cells).collect(),
+        rows: shown.iter().zip(&names).map(cells).collect(),
         all: kernels.len(),
         filter: Some("kernel"),
     }

@@ -11,15 +11,18 @@ mod timeline;
 mod verdict;
 
 use html_page::{Data, Page};
+use rtl_diff::PagePart;
 
 use crate::view::View;
 
-/// The whole page.
-pub(crate) fn page(view: &View<'_>) -> Page {
+/// The whole page, with what changed from a baseline.
+pub(crate) fn page(view: &View<'_>, comparison: Option<PagePart>) -> Page {
+    let header = verdict::header(view, comparison.as_ref().map(|comparison| &comparison.badge));
+    let (changes, comparison_data) =
+        comparison.map(|comparison| (comparison.sections, comparison.data)).unzip();
     let (timeline, timeline_data) = timeline::section(view).unzip();
     let (ranks, ranks_data) = ranks::section(view).unzip();
-    let sections = [
-        Some(verdict::section(view)),
+    let after = [
         timeline,
         categories::section(view),
         idle::section(view),
@@ -29,7 +32,12 @@ pub(crate) fn page(view: &View<'_>) -> Page {
         memory::section(view),
         gpus::section(view),
     ];
+    let sections = [verdict::section(view)]
+        .into_iter()
+        .chain(changes.into_iter().flatten())
+        .chain(after.into_iter().flatten());
     let mut data = vec![Data::json("rtl-summary", view.document)];
+    data.extend(comparison_data);
     data.extend(timeline_data.into_iter().flatten());
     data.extend(ranks_data.into_iter().flatten());
     let footer = format!(
@@ -39,8 +47,8 @@ pub(crate) fn page(view: &View<'_>) -> Page {
     );
     Page {
         title: format!("{} - rtl report", view.title()),
-        header: verdict::header(view),
-        sections: sections.into_iter().flatten().collect(),
+        header,
+        sections: sections.collect(),
         data,
         footer,
     }

@@ -10,8 +10,8 @@ use rtl_analysis::trust::Trust;
 
 use crate::view::{View, percent};
 
-/// The traces, and the badge.
-pub(super) fn header(view: &View<'_>) -> Markup {
+/// The traces, and the badges: that of the trace, and that of its comparison.
+pub(super) fn header(view: &View<'_>, comparison: Option<&Markup>) -> Markup {
     let trust = view.sections().trust.unwrap_or_default();
     let badge = match trust {
         Trust::Good => "figures can be believed",
@@ -22,6 +22,7 @@ pub(super) fn header(view: &View<'_>) -> Markup {
         div.title {
             h1 { (html_page::text(&view.title())) }
             a href="#verdict" class=(format!("badge {}", trust.label())) { "trust " (trust.label()) ": " (badge) }
+            @if let Some(comparison) = comparison { (comparison) }
         }
         p.meta { (html_page::text(&about(view))) }
         @if let Some(file) = perfetto_file(view.path, view) {

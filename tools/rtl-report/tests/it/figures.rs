@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::page;
+use crate::{page, run};
 
 /// A table of the page and the rows of the report.
 const TABLES: [(&str, &str); 5] = [
@@ -41,7 +41,7 @@ fn check(seen: &Value) -> Value {
         assert_eq!((&shown["id"], &shown["cost_ns"]), (&finding["id"], &finding["cost_ns"]));
     }
     let trust = report["trust"].as_str().unwrap();
-    assert!(seen["badge"].as_str().unwrap().starts_with(&format!("trust {trust}")));
+    assert!(seen["badges"][0].as_str().unwrap().starts_with(&format!("trust {trust}")));
     assert!(cells > 20, "{cells}");
     report
 }
@@ -80,8 +80,12 @@ fn same(table: &str, field: &str, cell: &Value, expected: &Value) {
     }
 }
 
-/// What a text may say, each with how far it may be rounded: a number, a percentage or ns.
+/// What a text may say, each with how far it may be rounded: a number, a percentage, ns, or a change as a ratio.
 fn readings(shown: &str) -> Vec<(f64, f64)> {
+    if let Some(change) = shown.strip_suffix('%') {
+        let change: f64 = change.parse().unwrap();
+        return vec![(1.0 + change / 100.0, 0.000_051)];
+    }
     let (digits, unit) = shown.split_once(' ').unwrap_or((shown, ""));
     let Ok(number) = digits.replace(',', "").parse::<f64>() else { return Vec::new() };
     let decimals = digits.split_once('.').map_or(0, |(_, decimals)| decimals.len() as i32);
@@ -164,6 +168,38 @@ fn the_ranks_of_a_job_show_their_straggler() {
     let Some((seen, report)) = examined(&traces) else { return };
     assert_eq!(seen["tables"]["ranks"].as_array().unwrap().len(), 4);
     assert!(report["findings"][0]["id"] == "straggler");
+}
+
+#[test]
+fn a_page_with_a_baseline_has_the_figures_of_the_comparison_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, seed, slow) in [("before.db", 1, None), ("after.db", 2, Some((1, 1.4)))] {
+        let options = support::Options {
+            ops: 2_000,
+            gpus: 2,
+            kernels: 20,
+            seed,
+            workload: Some(7),
+            slow,
+            ..support::Options::default()
+        };
+        support::generate(&options, &folder.path().join(name)).unwrap();
+    }
+    let run = run(folder.path(), &["after.db", "--baseline", "before.db", "-o", "page.html"]);
+    assert_eq!((run.code, run.messages.as_str()), (0, ""), "{}", run.messages);
+    let Some(seen) = support::browser::examine(&folder.path().join("page.html")) else { return };
+    assert_eq!(seen["axe"], Value::Array(Vec::new()));
+    check(&seen);
+    let comparison: Value = serde_json::from_str(seen["comparison"].as_str().unwrap()).unwrap();
+    let kernels = comparison["kernels"].as_array().unwrap();
+    let rows = seen["tables"]["changes-table"].as_array().unwrap();
+    assert_eq!(rows.len(), kernels.len());
+    for (row, kernel) in rows.iter().zip(kernels) {
+        for field in ["name", "status", "ratio", "change_ns"] {
+            same("changes-table", field, &row[field], &kernel[field]);
+        }
+    }
+    assert_eq!(seen["badges"].as_array().unwrap().len(), 2, "of the trace, and of the comparison");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 mod figures;
 mod hostile;
 mod manners;
+mod pictures;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

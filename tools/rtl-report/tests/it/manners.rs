@@ -66,3 +66,23 @@ fn ranks_without_a_common_clock_are_said_to_have_none() {
         assert_eq!(page.contains("The clocks of the ranks are not aligned"), is_said, "{nodes} nodes");
     }
 }
+
+#[test]
+fn a_baseline_that_cannot_be_compared_is_an_error_that_the_page_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(support::fixture("two-kernels"), folder.path().join("after.db")).unwrap();
+    fs::copy(support::database("", support::Layout::Native).unwrap(), folder.path().join("before.db"))
+        .unwrap();
+    let run = run(folder.path(), &["after.db", "--baseline", "before.db"]);
+    assert_eq!(run.code, 3, "{}", run.messages);
+    assert!(run.messages.starts_with("rtl-report: error: cannot compare: "), "{}", run.messages);
+    let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
+    assert!(page.contains("badge bad\">not comparable</a>"));
+    let missing = crate::run(folder.path(), &["after.db", "--force", "--baseline", "missing.db"]);
+    assert_eq!(missing.code, 3);
+    assert!(
+        missing.messages.starts_with("rtl-report: error: no such file: missing.db\n"),
+        "{}",
+        missing.messages
+    );
+}
