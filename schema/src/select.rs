@@ -44,6 +44,31 @@ impl Select {
         Self::default()
     }
 
+    /// The parts of both.
+    #[must_use]
+    pub const fn union(self, other: Self) -> Self {
+        Self {
+            ids: self.ids | other.ids,
+            shapes: self.shapes | other.shapes,
+            launch: self.launch | other.launch,
+            collectives: self.collectives | other.collectives,
+            links: self.links | other.links,
+            ranges: self.ranges | other.ranges,
+            api: self.api | other.api,
+            args: self.args | other.args,
+            operators: self.operators | other.operators,
+            python: self.python | other.python,
+            memory: self.memory | other.memory,
+            secondary: self.secondary | other.secondary,
+        }
+    }
+
+    /// Whether it has every part of the other one.
+    #[must_use]
+    pub fn covers(self, other: Self) -> bool {
+        self.union(other) == self
+    }
+
     /// Whether allocations and scratch events are read.
     pub(crate) const fn allocations(&self) -> bool {
         self.memory || self.secondary

@@ -87,6 +87,11 @@ impl Trace {
         self.dialect
     }
 
+    /// Whether [`Self::stream`] gives all rows in one piece, because the format cannot be read in pieces.
+    pub fn is_one_piece(&self) -> bool {
+        !matches!(registry::reader(self.dialect), Reader::Ops { .. })
+    }
+
     /// The tables of the database and how many rows each has, by name; none for text. Every row is visited.
     ///
     /// # Errors

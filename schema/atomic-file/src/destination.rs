@@ -2,6 +2,7 @@
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -95,6 +96,12 @@ impl Destination {
         self.real.is_none()
     }
 
+    /// Whether the output is the standard output of this program, under any name.
+    #[must_use]
+    pub fn is_standard_output(&self) -> bool {
+        self.is_stream() && self.standard_output().is_some()
+    }
+
     /// The same destination; if it is a stream, it gets its content when that is complete.
     #[must_use]
     pub fn deferred(self) -> Self {
@@ -111,9 +118,20 @@ impl Destination {
         }
     }
 
-    /// Opens the device, FIFO or socket. Appends, because `/dev/stdout` may be a file with content.
+    /// Opens the device, FIFO or socket. Standard output keeps its position, because others write to it before and after;
+    /// another open file with content is appended to.
     pub(crate) fn open_stream(&self) -> io::Result<fs::File> {
-        OpenOptions::new().append(true).open(&self.path)
+        match self.standard_output() {
+            Some(file) => Ok(file),
+            None => OpenOptions::new().append(true).open(&self.path),
+        }
+    }
+
+    /// Standard output, if the path names it.
+    fn standard_output(&self) -> Option<fs::File> {
+        let file = fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
+        let named = fs::metadata(&self.path).ok()?;
+        (identity(&named) == identity(&file.metadata().ok()?)).then_some(file)
     }
 }
 

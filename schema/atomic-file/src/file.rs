@@ -2,18 +2,14 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-
 use crate::destination::folder;
+use crate::gzip::GzipWriter;
 use crate::private::open_path;
 use crate::temporary::{self, Temporary};
 use crate::{Destination, Error, IfExists, Options};
 
 /// Bytes that are collected before the operating system gets them.
 const BUFFER: usize = 1 << 18;
-/// Repetitive text shrinks twelvefold at this level; higher ones cost twice the time for a tenth of the size.
-const LEVEL: Compression = Compression::new(1);
 
 /// An output file that grows under a temporary name beside its own; removed on drop.
 #[derive(Debug)]
@@ -82,6 +78,12 @@ impl AtomicFile {
         folder(&self.temporary.path)
     }
 
+    /// The path that is written.
+    #[must_use]
+    pub fn destination(&self) -> &Destination {
+        &self.destination
+    }
+
     /// The temporary file.
     #[must_use]
     pub fn file(&self) -> &File {
@@ -99,7 +101,7 @@ impl AtomicFile {
         };
         let is_compressed = self.path().extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"));
         Ok(match is_compressed {
-            true => Writer::Gzip(Box::new(GzEncoder::new(file, LEVEL))),
+            true => Writer::Gzip(GzipWriter::new(file)),
             false => Writer::Plain(BufWriter::with_capacity(BUFFER, file)),
         })
     }
@@ -180,7 +182,7 @@ pub enum Writer {
     /// As it is.
     Plain(BufWriter<File>),
     /// Through gzip.
-    Gzip(Box<GzEncoder<File>>),
+    Gzip(GzipWriter<File>),
 }
 
 impl Writer {

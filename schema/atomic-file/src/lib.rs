@@ -13,6 +13,7 @@
 mod destination;
 mod directory;
 mod file;
+mod gzip;
 mod private;
 mod signals;
 mod temporary;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub use destination::{Destination, IfExists, Options};
 pub use directory::AtomicDir;
 pub use file::{AtomicFile, Writer};
+pub use gzip::{GzipBlock, GzipWriter};
 pub use private::{NamedDir, OwnDir, PrivateDir};
 pub use signals::{keep_on_signals, remove_on_signals};
 

@@ -1,7 +1,5 @@
 //! Reading a table from its leaf pages: several times as fast as stepping through it.
 
-use std::num::NonZero;
-
 use super::layout::Layout;
 use super::pages::Pages;
 use super::record::Decoder;
@@ -9,7 +7,6 @@ use super::row::Row;
 
 /// Below this many leaves a second thread costs more than it saves.
 const LEAVES_PER_THREAD: usize = 1000;
-const MAX_THREADS: usize = 8;
 
 /// Calls `each` for every row and returns the number of rows. `Err` has the number of rows before the first one that
 /// only the library can read: it has to go on from there.
@@ -49,23 +46,13 @@ pub(super) fn scan_parts<P: Send>(
         let mut part = new();
         scan(pages, layout, leaves, |row| each(&mut part, row)).ok().map(|rows| (rows, part))
     };
-    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let threads = cores.min(MAX_THREADS).min(leaves.len() / LEAVES_PER_THREAD);
-    if threads < 2 {
+    let shares = threads::limit().min(leaves.len() / LEAVES_PER_THREAD);
+    if shares < 2 {
         let (rows, part) = part(leaves)?;
         return Some((rows, vec![part]));
     }
-    let part = &part;
-    let counted: Option<Vec<(u64, P)>> = std::thread::scope(|scope| {
-        let workers: Vec<_> = leaves
-            .chunks(leaves.len().div_ceil(threads))
-            .map(|share| scope.spawn(move || part(share)))
-            .collect();
-        workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
+    let shares = leaves.chunks(leaves.len().div_ceil(shares));
+    let counted: Option<Vec<(u64, P)>> = threads::map(shares, part).into_iter().collect();
     let (rows, parts): (Vec<u64>, Vec<P>) = counted?.into_iter().unzip();
     Some((rows.iter().sum(), parts))
 }

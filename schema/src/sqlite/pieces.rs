@@ -35,8 +35,8 @@ impl Database {
         each: impl Fn(&mut P, &Row<'_>) + Sync,
     ) -> Result<Vec<P>> {
         let _snapshot = self.snapshot()?;
-        let parts = self.pieces(table, columns, usize::MAX)?.next(&new, each)?;
-        Ok(parts.unwrap_or_else(|| vec![new()]))
+        let pieces = self.pieces(table, columns, usize::MAX)?.next(&new, each)?;
+        Ok(pieces.map_or_else(|| vec![new()], |pieces| pieces.into_iter().flatten().collect()))
     }
 
     /// A scan of `table` in pieces of about `leaves` pages each, in bounded memory. The caller holds a
@@ -49,9 +49,9 @@ impl Database {
 }
 
 impl Pieces<'_> {
-    /// The next rows in rowid order, as parts in order that several threads may have filled; `None` after the last
-    /// ones. Parts may be thrown away and filled anew, so `each` must keep nothing elsewhere. Where only the library
-    /// can read the table, the rest of it is one piece.
+    /// The next pieces in rowid order: one, and one more for each thread that is free. A piece has parts in order, several
+    /// where it is long; `None` comes after the last ones. Parts may be thrown away and filled anew, so `each` must keep
+    /// nothing elsewhere. Where only the library can read the table, the rest of it is one piece.
     ///
     /// # Errors
     /// Where SQLite cannot read the table, or it changed during the scan.
@@ -59,27 +59,58 @@ impl Pieces<'_> {
         &mut self,
         new: impl Fn() -> P + Sync,
         each: impl Fn(&mut P, &Row<'_>) + Sync,
-    ) -> Result<Option<Vec<P>>> {
+    ) -> Result<Option<Vec<Vec<P>>>> {
         if self.ended {
             return Ok(None);
         }
         if let Some((pages, layout, leaves)) = &self.leaves {
-            let left = &leaves[self.next..];
-            // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
-            let taken = if left.len() > self.length.saturating_add(1) { self.length } else { left.len() };
-            if let Some((rows, parts)) = leaf::scan_parts(*pages, layout, &left[..taken], &new, &each) {
+            let mut shares = self.shares(leaves);
+            let lengths: Vec<usize> = shares.iter().map(|share| share.len()).collect();
+            let scan = |share: &[u32]| leaf::scan_parts(*pages, layout, share, &new, &each);
+            let read = match shares.len() {
+                1 => shares.pop().map(scan).into_iter().collect(),
+                _ => threads::map(shares, scan),
+            };
+            let mut pieces = Vec::with_capacity(read.len());
+            let is_whole = read.iter().all(Option::is_some);
+            // The library goes on behind the pieces before the first one that only it can read.
+            for ((rows, parts), length) in read.into_iter().map_while(|piece| piece).zip(lengths) {
                 self.given += rows;
-                self.next += taken;
+                self.next += length;
+                pieces.push(parts);
+            }
+            if is_whole {
                 self.ended = self.next == leaves.len();
                 if self.ended {
                     self.database.unchanged(*pages)?;
                 }
-                return Ok(Some(parts));
+                return Ok(Some(pieces));
+            }
+            if !pieces.is_empty() {
+                self.leaves = None;
+                return Ok(Some(pieces));
             }
         }
         self.ended = true;
         let mut part = new();
         self.database.step(self.table, self.columns, self.given, |row| each(&mut part, row))?;
-        Ok(Some(vec![part]))
+        Ok(Some(vec![vec![part]]))
+    }
+
+    /// The leaves of the next pieces.
+    fn shares<'l>(&self, leaves: &'l [u32]) -> Vec<&'l [u32]> {
+        let mut left = &leaves[self.next..];
+        let mut shares = Vec::new();
+        while shares.len() <= threads::free() {
+            // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
+            if left.len() <= self.length.saturating_add(1) {
+                shares.push(left);
+                break;
+            }
+            let (share, rest) = left.split_at(self.length);
+            shares.push(share);
+            left = rest;
+        }
+        shares
     }
 }

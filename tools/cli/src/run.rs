@@ -1,5 +1,6 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -11,6 +12,9 @@ use crate::{Exit, Failure, Output, units};
 /// The id of the flag that bounds temporary copies of inputs.
 const INPUT_LIMIT: &str = "input_limit";
 
+/// The id of the flag that bounds threads.
+const THREADS: &str = "threads";
+
 /// The whole `main` of a tool: parses the command line, runs `tool`, prints its failure and returns the exit code.
 ///
 /// Every tool gets `--completions <SHELL>`, `--man` and, at the end of `--help`, the table of exit codes. Usage errors
@@ -18,10 +22,25 @@ const INPUT_LIMIT: &str = "input_limit";
 pub fn run<Arguments: Parser>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
+    run_line(std::env::args_os().collect(), tool)
+}
+
+/// As [`run`], of a command line whose first word is the name in the usage: `rtl-summary` or `rtl summary`.
+pub fn run_line<Arguments: Parser>(
+    line: Vec<OsString>,
+    tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
+) -> ExitCode {
     atomic_file::remove_on_signals();
     let command = Arguments::command();
-    let name = message_prefix(std::env::args_os().next().as_deref(), command.get_name());
-    run_with(std::env::args_os(), &mut Output::standard(name), tool).into()
+    let name = message_prefix(line.first().map(OsString::as_os_str), command.get_name());
+    run_with(line, &mut Output::standard(name), tool).into()
+}
+
+/// The command line of a tool, with the flags and the help text that every tool has.
+pub fn command<Arguments: Parser>(
+    _tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
+) -> Command {
+    with_common_flags(Arguments::command())
 }
 
 /// The name at the start of messages: `rtl` for a tool that was started as `rtl VERB`, else the tool's name.
@@ -81,6 +100,9 @@ fn parse_and_run<Arguments: Parser>(
     if let Some(&bytes) = matches.try_get_one::<u64>(INPUT_LIMIT).ok().flatten() {
         rtl_schema::set_input_limit(bytes);
     }
+    if let Some(&threads) = matches.try_get_one::<NonZero<usize>>(THREADS).ok().flatten() {
+        threads::set_limit(threads);
+    }
     let arguments = Arguments::from_arg_matches(&matches).map_err(|error| usage(&error, &command))?;
     tool(arguments, out)
 }
@@ -114,9 +136,24 @@ fn with_common_flags(command: Command) -> Command {
         .action(ArgAction::Set)
         .hide_short_help(true)
         .help("The largest temporary copy of a pipe or compressed trace, such as 500M or 20G [default: 8G]");
+    let threads = Arg::new(THREADS)
+        .long("threads")
+        .value_name("N")
+        .value_parser(parse_threads)
+        .action(ArgAction::Set)
+        .hide_short_help(true)
+        .help("The most threads that work at the same time; results do not depend on it [default: the cores that the process may use]");
     // Programs that read no trace have no quiet reading either.
     let reads = command.get_arguments().any(|argument| argument.get_id() == "quiet");
-    command.after_long_help(ending).max_term_width(100).args([completions, man]).args(reads.then_some(limit))
+    command
+        .after_long_help(ending)
+        .max_term_width(100)
+        .args([completions, man])
+        .args(reads.then_some([limit, threads]).into_iter().flatten())
+}
+
+fn parse_threads(word: &str) -> Result<NonZero<usize>, String> {
+    word.parse().map_err(|_| "it is a number from 1 on".to_owned())
 }
 
 /// One line of what is wrong, and a hint.
@@ -162,9 +199,13 @@ fn similar_flag(unknown: &str, command: &Command) -> Option<String> {
         let value = values.iter().find(|value| value.matches(word, true))?;
         Some(format!("--{} {}", flag.get_long()?, value.get_name()))
     });
-    let distance = |flag: &&str| strsim::damerau_levenshtein(flag, word);
-    let nearest = flags().filter_map(Arg::get_long).min_by_key(distance);
-    with_value.or_else(|| nearest.filter(|flag| distance(flag) <= 2).map(|flag| format!("--{flag}")))
+    with_value.or_else(|| similar(word, flags().filter_map(Arg::get_long)).map(|flag| format!("--{flag}")))
+}
+
+/// The name that was probably meant by a misspelt word.
+pub fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |name: &&str| strsim::damerau_levenshtein(name, word);
+    names.into_iter().min_by_key(distance).filter(|name| distance(name) <= 2)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The arguments of an event: what viewers show besides its name and times.
 
+use rtl_analysis::Categories;
 use rtl_schema::table::{Collective, Shape, Symbol};
 use rtl_schema::{NameId, Strings, Tables};
 
@@ -27,6 +28,8 @@ labelled_enum! {
         Agprs = "agprs",
         /// Scalar registers.
         Sgprs = "sgprs",
+        /// The category of a kernel, as reports group by it.
+        Category = "category",
         /// The direction of a copy.
         Direction = "direction",
         /// Bytes of a copy.
@@ -125,9 +128,11 @@ pub trait ArgWriter {
     }
 }
 
-/// The arguments of events; those of a shape or symbol are rendered once.
+/// The arguments of events; those of a kernel, shape or symbol are rendered once.
 #[derive(Debug, Default)]
 pub struct EventArgs {
+    categories: Categories,
+    kernels: RenderCache,
     shapes: RenderCache,
     symbols: RenderCache,
 }
@@ -137,6 +142,12 @@ impl EventArgs {
     pub fn write<W: ArgWriter>(&mut self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
         if event.kind == Kind::Operator {
             return operator(event, tables, writer, out);
+        }
+        if event.kind == Kind::Kernel && event.name.is_some() {
+            let category = |name| self.categories.of(rtl_schema::identity(name));
+            self.kernels.append(event.name.index(), out, |out| {
+                writer.text(EventArg::Category, category(tables.strings.get(event.name)), out);
+            });
         }
         if let Some(shape) = event.shape {
             self.shapes.append(shape.index(), out, |out| of_shape(tables.shapes.get(shape), writer, out));

@@ -145,7 +145,7 @@ impl EventStream {
     pub fn write<W: EventWriter>(
         self,
         layout: &TimelineLayout<'_>,
-        pages: &PageSender,
+        pages: &mut PageSender<'_>,
         progress: &Progress,
     ) -> io::Result<()> {
         let mut writer = W::new(layout);

@@ -1,39 +1,64 @@
-//! Writes pages, and compresses them where the name asks for it, while the next ones are rendered.
+//! Writes pages while the next ones are rendered: gzip compresses several at the same time.
 
 use std::io::{self, Write};
-use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::sync::mpsc;
 use std::thread;
 
-/// Sends full pages to the writer and gets empty ones back.
-#[derive(Debug)]
-pub struct PageSender {
-    full: SyncSender<Vec<u8>>,
-    empty: Receiver<Vec<u8>>,
-}
+use atomic_file::{GzipBlock, Writer};
 
-impl PageSender {
-    /// Sends a page and leaves an empty one in its place; blocks until the previous page is written.
+/// Takes full pages and leaves empty ones.
+#[expect(missing_debug_implementations, reason = "a function")]
+pub struct PageSender<'a>(&'a mut dyn FnMut(Vec<u8>) -> io::Result<Vec<u8>>);
+
+impl PageSender<'_> {
+    /// Sends a page and leaves an empty one in its place; blocks where many pages wait to be written.
     ///
     /// # Errors
-    /// The writer has stopped, because the file cannot grow; [`write()`] returns the reason.
-    pub fn send_page(&self, page: &mut Vec<u8>) -> io::Result<()> {
-        let full = std::mem::replace(page, self.empty.try_recv().unwrap_or_default());
-        self.full.send(full).map_err(|_| io::Error::other("the writer has stopped"))
+    /// The file cannot grow.
+    pub fn send_page(&mut self, page: &mut Vec<u8>) -> io::Result<()> {
+        *page = (self.0)(std::mem::take(page))?;
+        Ok(())
     }
 }
 
-/// Writes the pages that `draw` sends.
+/// Writes the pages that `draw` sends, compressed where the file is.
 ///
 /// # Errors
-/// The error of `out`, else that of `draw`; and a thread that the operating system cannot start.
-pub fn write(
+/// The error of `out`, else that of `draw`.
+pub fn write(out: &mut Writer, draw: impl FnOnce(&mut PageSender<'_>) -> io::Result<()>) -> io::Result<()> {
+    match out {
+        Writer::Plain(file) => write_plain(file, draw),
+        Writer::Gzip(gzip) => {
+            let add = |block: io::Result<GzipBlock>| gzip.add(&block?);
+            let compress = |page: Vec<u8>| GzipBlock::of(&page);
+            threads::pipeline(compress, add, |pages| {
+                draw(&mut PageSender(&mut |page| {
+                    let next = Vec::with_capacity(page.capacity());
+                    pages.push(page)?;
+                    Ok(next)
+                }))
+            })
+        }
+    }
+}
+
+/// Writes pages on another thread, where one is free.
+fn write_plain(
     out: &mut (impl Write + Send),
-    draw: impl FnOnce(&PageSender) -> io::Result<()>,
+    draw: impl FnOnce(&mut PageSender<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
+    let Some(permit) = threads::permits(1).pop() else {
+        return draw(&mut PageSender(&mut |mut page| {
+            out.write_all(&page)?;
+            page.clear();
+            Ok(page)
+        }));
+    };
     let (full, pages) = mpsc::sync_channel::<Vec<u8>>(1);
     let (emptied, empty) = mpsc::channel();
     thread::scope(|scope| {
         let writer = thread::Builder::new().name("writer".to_owned()).spawn_scoped(scope, move || {
+            let _permit = permit;
             for mut page in pages {
                 out.write_all(&page)?;
                 page.clear();
@@ -42,7 +67,11 @@ pub fn write(
             }
             Ok(())
         })?;
-        let drawn = draw(&PageSender { full, empty });
+        let drawn = draw(&mut PageSender(&mut |page| {
+            full.send(page).map_err(|_| io::Error::other("the writer has stopped"))?;
+            Ok(empty.try_recv().unwrap_or_default())
+        }));
+        drop(full);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(drawn)
     })
@@ -56,7 +85,7 @@ mod tests {
     fn pages_come_in_order_and_are_used_again() {
         let mut out = Vec::new();
         let mut page = Vec::new();
-        let drawn = write(&mut out, |pages| {
+        let drawn = write_plain(&mut out, |pages| {
             for number in 0..100_u8 {
                 assert!(page.is_empty());
                 page.push(number);
@@ -79,10 +108,10 @@ mod tests {
                 Ok(())
             }
         }
-        let endless = |pages: &PageSender| loop {
+        let endless = |pages: &mut PageSender<'_>| loop {
             pages.send_page(&mut vec![0])?;
         };
-        let failed = write(&mut Full, endless).unwrap_err();
+        let failed = write_plain(&mut Full, endless).unwrap_err();
         assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use cli::Failure;
 use rtl_analysis::ranks::Bandwidth;
 use rtl_analysis::ranks::streaming::KernelIndex;
-use rtl_analysis::trust::{Reason, Trust, UNEXAMINED};
+use rtl_analysis::trust::{Reason, Trust};
 use serde::Serialize;
 
 use crate::bandwidth;
@@ -50,7 +50,7 @@ pub struct Document {
     pub trust: Trust,
     /// Why not.
     pub trust_reasons: Vec<Reason>,
-    /// The rules of trust that a merge does not examine, because they need all rows of a trace at once.
+    /// The rules of trust that some trace was not examined by: it is read in chunks, and they need all rows at once.
     pub trust_unexamined: &'static [&'static str],
     /// The balance of the ranks, and outliers.
     pub imbalance: Imbalance,
@@ -157,7 +157,7 @@ impl Document {
             unsized_calls: 0,
             trust: Trust::Good,
             trust_reasons: Vec::new(),
-            trust_unexamined: &UNEXAMINED,
+            trust_unexamined: health::unexamined(inputs.iter().map(|input| input.unexamined)),
             imbalance: Imbalance::default(),
             notes: devices.notes.iter().cloned().chain(inputs.iter().filter_map(cut_off)).collect(),
         }

@@ -41,18 +41,20 @@ pub(crate) struct Input {
     pub(crate) span: Option<(i64, i64)>,
     /// Its collectives.
     pub(crate) collectives: FoundCollectives,
-    /// Whether it can be believed, as far as the rules for traces in chunks go.
+    /// Whether it can be believed.
     pub(crate) health: Health,
+    /// The rules that it was not examined by.
+    pub(crate) unexamined: &'static [&'static str],
     /// The totals of each process on each GPU.
     pub(crate) totals: Vec<PlaceTotals>,
 }
 
 impl Input {
-    /// Reads the trace at `path`, of a job with these `kernels`; arguments and launches are only counted in a `whole` trace.
+    /// Reads the trace at `path`, and numbers its kernels; arguments and launches are only counted in a `whole` trace.
     ///
     /// # Errors
     /// Where it cannot be read to its end.
-    pub(crate) fn of(path: &Path, whole: bool, kernels: &mut KernelIndex) -> Result<Self, Error> {
+    pub(crate) fn of(path: &Path, whole: bool) -> Result<(Self, KernelIndex), Error> {
         let trace = Trace::open(path)?;
         // The same tables as the merge reads, so that processes and agents have the same ids in both. Launch shapes distinguish
         // collectives, but those of rocm-trace-lite are text and cost more than the rest of a row.
@@ -63,8 +65,9 @@ impl Input {
             }
         };
         let mut finder = CollectiveFinder::default();
-        let mut totals = StreamingTotals::new(kernels);
-        let mut health = StreamingHealth::default();
+        let mut kernels = KernelIndex::default();
+        let mut totals = StreamingTotals::new(&mut kernels);
+        let mut health = StreamingHealth::new(trace.is_one_piece());
         let (mut input, last) = Self::read(&trace, &select, |chunk| {
             finder.add_chunk(chunk);
             totals.add_chunk(chunk);
@@ -72,10 +75,16 @@ impl Input {
             health.add_host_rows(chunk);
         })?;
         input.collectives = finder.finish();
-        input.health = health.finish(&last.info);
+        (input.health, input.unexamined) = (health.finish(&last.info), health.unexamined());
         input.totals = totals.finish();
         input.keep(last);
-        Ok(input)
+        Ok((input, kernels))
+    }
+
+    /// Numbers its kernels as the job does.
+    pub(crate) fn renumber(&mut self, numbers: &[u32]) {
+        let kernels = self.totals.iter_mut().flat_map(|place| &mut place.kernels);
+        kernels.for_each(|(kernel, _)| *kernel = numbers[*kernel as usize]);
     }
 
     /// Reads a trace and passes its chunks to `each`; the remaining tables are for [`Self::keep`].

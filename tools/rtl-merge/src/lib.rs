@@ -29,7 +29,9 @@ mod summary;
 pub mod waits;
 mod write;
 
+use std::convert::Infallible;
 use std::io::Write;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use cli::color::Paint;
@@ -130,22 +132,27 @@ impl TraceSet {
         let sizes = self.paths.iter().map(|path| output::size(path)).sum();
         let progress = Progress::new("reading", sizes, options.console.quiet);
         let whole = options.check || !self.failures.is_empty();
-        let mut inputs = Vec::new();
-        self.paths.retain(|path| {
-            let input = Input::of(path, whole, kernels).map_err(Failure::from);
-            progress.advance(output::size(path));
+        let (mut inputs, mut readable) = (Vec::new(), Vec::new());
+        let read = |path: PathBuf| {
+            let input = Input::of(&path, whole).map_err(Failure::from);
+            (path, input)
+        };
+        let Ok(()) = threads::in_order(take(&mut self.paths), read, |(path, input)| {
+            progress.advance(output::size(&path));
             match input {
-                Ok(input) => {
+                Ok((mut input, own)) => {
+                    input.renumber(&kernels.append(own));
                     inputs.push(input);
-                    true
+                    readable.push(path);
                 }
                 Err(failure) => {
                     out.failure(&failure);
                     self.failures.push(failure);
-                    false
                 }
             }
+            Ok::<(), Infallible>(())
         });
+        self.paths = readable;
         input::check_readable(&inputs, self.failures.len(), options, ["nothing is merged", "merges"])?;
         Ok(inputs)
     }

@@ -123,10 +123,15 @@ fn compute_sections(
         return;
     }
     let analysis = Analysis::new(tables, &request.categories);
-    if sections.iter().any(|section| section.by_kernel) {
-        analysis.kernels_beside(|| sections.iter().for_each(|section| (section.prepare)(&analysis)));
-    }
     let includes = |wanted: &Section| sections.iter().any(|section| section.name == wanted.name);
+    if sections.iter().any(|section| section.by_kernel) {
+        let mut parts: Vec<fn(&Analysis<'_>)> = vec![|analysis| _ = analysis.kernels()];
+        if judges(request) && includes(&FINDINGS) {
+            parts.push(|analysis| _ = findings::compared(analysis));
+        }
+        parts.extend(sections.iter().map(|section| section.prepare));
+        analysis.prepare(&parts);
+    }
     let kernels = if includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));

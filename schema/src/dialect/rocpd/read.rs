@@ -112,10 +112,12 @@ fn read<E: From<Error>>(
             collectives: &collectives,
             process: process.unwrap_or(ops::UNNAMED),
         };
-        let parts = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;
-        let Some(parts) = parts else { break };
-        join.join(parts, &mut tables);
-        each(&mut tables)?;
+        let next = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;
+        let Some(next) = next else { break };
+        for parts in next {
+            join.join(parts, &mut tables);
+            each(&mut tables)?;
+        }
     }
     if !references.open_dispatches.is_empty() {
         join.join(vec![ops::OpPart::of_open(references.open_dispatches)], &mut tables);

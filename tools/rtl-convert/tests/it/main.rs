@@ -22,3 +22,4 @@ mod rocprof;
 mod rocprofv3;
 mod split;
 mod streams;
+mod threads;

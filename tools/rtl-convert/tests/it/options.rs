@@ -102,6 +102,7 @@ fn calls_show_what_they_asked_for_and_what_they_returned() {
     assert!(arguments[0].get("result").is_none());
     let gemm = events.iter().find(|event| event["name"] == "void gemm(float*)").unwrap();
     assert_eq!(gemm["args"]["launch_latency_ns"], 92);
+    assert_eq!(gemm["args"]["category"], "gemm");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Reports on the kernels of all ranks, as `rtl-summary/1`, without a merged trace.
 //!
-//! One trace after the other is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), and the
-//! parts of the report go to disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not
+//! Each trace is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), several at a time; in the order
+//! of the traces the parts of the report go to disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not
 //! used.
 
 mod json_array;
@@ -21,15 +21,16 @@ use rtl_analysis::overview::ProcessInfo;
 use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
-use rtl_analysis::trust::{self, Health, StreamingHealth, UNEXAMINED};
+use rtl_analysis::trust::{self, Health, StreamingHealth};
 use rtl_report_types::{RankReport, SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
-use rtl_schema::{Dialect, Error, Select, Tables, Trace};
+use rtl_schema::{Error, Select, Tables, Trace};
 
 use self::json_array::JsonArrayFile;
 use self::kernels::Kernels;
 use self::rows::{gpu_row, kernel_rows};
 use crate::args::Options;
+use crate::health;
 use crate::input::{self, Input};
 use crate::machines::Machines;
 use crate::output::{check_report, size};
@@ -53,8 +54,9 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let categories = Categories::default();
     let mut report = Report::new().with_context(|| "cannot write temporary files".to_owned())?;
     let (mut inputs, mut bad) = (Vec::new(), 0);
-    for path in &options.traces {
-        match TraceTotals::of(path, &overrides, &categories) {
+    let read = |path: &PathBuf| (size(path), TraceTotals::of(path, &overrides, &categories));
+    threads::in_order(&options.traces, read, |(bytes, read)| {
+        match read {
             Ok(mut read) => {
                 let added = report.add(&mut read, inputs.len());
                 added.with_context(|| "cannot write temporary files".to_owned())?;
@@ -65,8 +67,9 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
                 bad += 1;
             }
         }
-        progress.advance(size(path));
-    }
+        progress.advance(bytes);
+        Ok::<(), Failure>(())
+    })?;
     input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
     ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
     if !options.force {
@@ -100,10 +103,10 @@ impl TraceTotals {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (given, named) = (overrides.rank(path), ranks::of_name(&name));
         let mut totals = StreamingSummary::new(categories, given, named);
-        let (mut calls, mut health) = (SizedCalls::new(categories), StreamingHealth::default());
-        // Of rocprofv3's databases the sizes are arguments of calls.
-        let by_calls = trace.dialect() == Dialect::Rocprofiler;
-        let select = Select { collectives: true, links: by_calls, api: by_calls, ..Select::ops() };
+        // What is read as a whole is examined by all rules of trust, which need launches and steps.
+        let whole = trace.is_one_piece();
+        let (mut calls, mut health) = (SizedCalls::new(categories), StreamingHealth::new(whole));
+        let select = Select { collectives: true, links: whole, api: whole, ranges: whole, ..Select::ops() };
         let (mut input, mut last) = Input::read(&trace, &select, |chunk| {
             totals.add_chunk(chunk);
             calls.add_chunk(chunk);
@@ -111,7 +114,7 @@ impl TraceTotals {
         })?;
         while totals.end_pass() {
             let mut rows = Rows::default();
-            let again = trace.stream(&Select::ops(), |chunk| {
+            let again = trace.stream(&select, |chunk| {
                 rows.add(chunk);
                 totals.add_chunk(chunk);
                 Ok::<(), Error>(())
@@ -130,7 +133,7 @@ impl TraceTotals {
                 Ok::<(), Error>(())
             })?;
         }
-        input.health = health.finish(&last.info);
+        (input.health, input.unexamined) = (health.finish(&last.info), health.unexamined());
         let ran = totals.finish(&last);
         for process in &mut last.processes {
             process.rank = given.or(process.rank).or(named);
@@ -178,19 +181,31 @@ struct Report {
     calls: Vec<SizedCalls>,
     /// Whether each trace can be believed.
     health: Vec<Health>,
+    /// The rules that some trace was not examined by.
+    unexamined: &'static [&'static str],
 }
 
 impl Report {
     fn new() -> io::Result<Self> {
         let (inputs, gpus, ranks) = (JsonArrayFile::new()?, JsonArrayFile::new()?, JsonArrayFile::new()?);
         let (kernels, numbers) = (Kernels::default(), BTreeSet::new());
-        Ok(Self { inputs, gpus, ranks, kernels, numbers, calls: Vec::new(), health: Vec::new() })
+        Ok(Self {
+            inputs,
+            gpus,
+            ranks,
+            kernels,
+            numbers,
+            calls: Vec::new(),
+            health: Vec::new(),
+            unexamined: &[],
+        })
     }
 
     /// Adds the trace at position `input`.
     fn add(&mut self, trace: &mut TraceTotals, input: usize) -> io::Result<()> {
         self.calls.push(take(&mut trace.calls));
         self.health.push(take(&mut trace.input.health));
+        self.unexamined = health::unexamined([self.unexamined, trace.input.unexamined]);
         let ran = &trace.ran;
         let positions: Vec<usize> = ran.kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
         self.inputs.push(&trace.about)?;
@@ -237,7 +252,7 @@ impl Report {
         for (field, value) in [
             ("trust", serde_json::to_value(health.trust)?),
             ("trust_reasons", serde_json::to_value(health.reasons)?),
-            ("trust_unexamined", UNEXAMINED.to_vec().into()),
+            ("trust_unexamined", self.unexamined.to_vec().into()),
             ("bandwidth", serde_json::to_value(bandwidth)?),
             ("unsized_calls", unsized_calls.into()),
         ] {

@@ -120,6 +120,37 @@ fn records_that_one_rank_lost_limit_the_trust_in_the_job() {
 }
 
 #[test]
+fn a_trace_that_is_read_as_a_whole_is_trusted_as_rtl_summary_trusts_it() {
+    let Some(shared) = support::shared() else {
+        return support::skip(Need::Shared, "no traces of torch beside the checkout");
+    };
+    let folder = Folder::new();
+    for (name, id) in
+        [("mi300-qwen", "window-start"), ("h200/gpt-graph", "window-start"), ("h200/nostep-cut", "cut-off")]
+    {
+        let file = shared.join("kineto").join(format!("{name}.json.gz"));
+        let file = file.display();
+        // A remark of a single trace is none of the job.
+        let limits = |report: &Value| -> Vec<[Value; 4]> {
+            let all = report["trust_reasons"].as_array().unwrap().iter();
+            let limits = all.filter(|reason| reason["trust"] != "good");
+            limits.map(|reason| ["id", "trust", "count", "of"].map(|field| reason[field].clone())).collect()
+        };
+        let exact = limits(&summary(&folder, &format!("--section trust {file}")));
+        assert!(exact.iter().any(|reason| reason[0] == id), "{name}: {exact:?}");
+        let short: Value =
+            serde_json::from_str(&folder.run(&format!("--summary-only {file}")).answer).unwrap();
+        for told in [folder.merge(&format!("--check {file}")), short] {
+            assert_eq!(
+                (limits(&told), &told["trust_unexamined"]),
+                (exact.clone(), &Value::Array(Vec::new())),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
 fn waiting_for_a_late_rank_limits_the_trust_in_busy_time() {
     let Some(files) = job("slowhost") else { return };
     let folder = Folder::new();

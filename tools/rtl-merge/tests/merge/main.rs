@@ -17,6 +17,7 @@ mod refusals;
 mod story;
 mod streams;
 mod summary;
+mod threads;
 
 use std::path::PathBuf;
 use std::process::Command;

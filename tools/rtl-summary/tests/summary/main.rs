@@ -18,6 +18,7 @@ mod refusals;
 mod region;
 mod report;
 mod several;
+mod threads;
 mod trial;
 mod trust;
 

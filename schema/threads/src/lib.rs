@@ -1,0 +1,11 @@
+//! A bounded number of threads for all work of a process.
+//!
+//! `--threads` sets the bound ([`set_limit`]). The calling thread works too, and every other thread needs a [`Permit`], so
+//! that work within other work gets threads only where some are free. [`in_order`] and [`Pipeline`] give results in the
+//! order of their inputs, whichever thread ends first: what is made of them does not depend on the number of threads.
+
+mod permit;
+mod pipeline;
+
+pub use permit::{Permit, free, limit, permits, set_limit};
+pub use pipeline::{Pipeline, in_order, map, pipeline};

@@ -1,0 +1,285 @@
+//! Work on a sequence of items by several threads, with the results in the order of the items.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+
+use crate::permit::permits;
+
+/// Items of each thread that may wait or be done before their turn.
+const AHEAD: usize = 2;
+
+/// Items on the way, from [`Pipeline::push`] to its consumer.
+struct Queue<I, T> {
+    state: Mutex<State<I, T>>,
+    /// Signalled where an item waits, and at the end.
+    begin: Condvar,
+    /// Signalled where a result is there.
+    done: Condvar,
+}
+
+struct State<I, T> {
+    /// Items on which no thread works yet, with their numbers.
+    waiting: VecDeque<(usize, I)>,
+    /// The results of the items from `first` on.
+    results: VecDeque<Option<Outcome<T>>>,
+    /// The number of the item whose result is next.
+    first: usize,
+    is_closed: bool,
+}
+
+/// A result, or the panic in place of one.
+type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+
+/// The side of the items: see [`pipeline`].
+pub struct Pipeline<'scope, 'env, I, T, W, C> {
+    queue: &'scope Queue<I, T>,
+    work: &'scope W,
+    consume: C,
+    scope: &'scope Scope<'scope, 'env>,
+    /// The threads beside this one.
+    helpers: usize,
+}
+
+impl<I, T> Queue<I, T> {
+    fn lock(&self) -> MutexGuard<'_, State<I, T>> {
+        // No code of others runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works on an item and keeps the result.
+    fn run(&self, (number, item): (usize, I), work: &impl Fn(I) -> T) {
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(item)));
+        let mut state = self.lock();
+        let place = number - state.first;
+        state.results[place] = Some(outcome);
+        drop(state);
+        self.done.notify_one();
+    }
+
+    /// Works on items until the queue is closed.
+    fn serve(&self, work: &impl Fn(I) -> T) {
+        let mut state = self.lock();
+        loop {
+            if let Some(item) = state.waiting.pop_front() {
+                drop(state);
+                self.run(item, work);
+                state = self.lock();
+            } else if state.is_closed {
+                return;
+            } else {
+                state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Closes the queue when the items end, by a panic too: the threads must not wait for more.
+struct Close<'a, I, T>(&'a Queue<I, T>);
+
+impl<I, T> Drop for Close<'_, I, T> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        state.waiting.clear();
+        drop(state);
+        self.0.begin.notify_all();
+    }
+}
+
+impl<'scope, I, T, W, C, E> Pipeline<'scope, '_, I, T, W, C>
+where
+    I: Send + 'scope,
+    T: Send + 'scope,
+    W: Fn(I) -> T + Sync,
+    C: FnMut(T) -> Result<(), E>,
+{
+    /// Adds an item. Where two for each thread are on the way, it first works on some or passes results on.
+    ///
+    /// # Errors
+    /// Those of the consumer.
+    pub fn push(&mut self, item: I) -> Result<(), E> {
+        self.start_helper();
+        if self.helpers == 0 {
+            return (self.consume)((self.work)(item));
+        }
+        self.drain(AHEAD * (self.helpers + 1) - 1)?;
+        let mut state = self.queue.lock();
+        let number = state.first + state.results.len();
+        state.results.push_back(None);
+        state.waiting.push_back((number, item));
+        drop(state);
+        self.queue.begin.notify_one();
+        Ok(())
+    }
+
+    /// Starts one more thread where items may wait for it and the bound allows it.
+    fn start_helper(&mut self) {
+        if self.helpers > 0 && self.queue.lock().waiting.is_empty() {
+            return;
+        }
+        let Some(permit) = permits(1).pop() else { return };
+        let (queue, work) = (self.queue, self.work);
+        let serve = move || {
+            let _permit = permit;
+            queue.serve(work);
+        };
+        // Where the system starts no thread, the others do its work.
+        let started = std::thread::Builder::new().spawn_scoped(self.scope, serve);
+        self.helpers += usize::from(started.is_ok());
+    }
+
+    /// Passes results on until at most `left` items are on the way.
+    fn drain(&mut self, left: usize) -> Result<(), E> {
+        let mut state = self.queue.lock();
+        loop {
+            if matches!(state.results.front(), Some(Some(_))) {
+                state.first += 1;
+                let outcome = state.results.pop_front().flatten();
+                drop(state);
+                if let Some(outcome) = outcome {
+                    (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
+                }
+                state = self.queue.lock();
+            } else if state.results.len() <= left {
+                return Ok(());
+            } else if let Some(item) = state.waiting.pop_front() {
+                drop(state);
+                self.queue.run(item, self.work);
+                state = self.queue.lock();
+            } else {
+                state = self.queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Runs `produce`, which pushes items; does `work` on them on several threads, this one included; and calls `consume` on
+/// this thread for the results, in the order of the items. Of an error of `consume`, later items may be worked on, but not
+/// consumed.
+///
+/// # Errors
+/// The first of `produce` and `consume`.
+pub fn pipeline<I: Send, T: Send, E, W, C>(
+    work: W,
+    consume: C,
+    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, W, C>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    W: Fn(I) -> T + Sync,
+    C: FnMut(T) -> Result<(), E>,
+{
+    let state = State { waiting: VecDeque::new(), results: VecDeque::new(), first: 0, is_closed: false };
+    let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
+    let (queue, work) = (&queue, &work);
+    std::thread::scope(|scope| {
+        let _close = Close(queue);
+        let mut pipeline = Pipeline { queue, work, consume, scope, helpers: 0 };
+        produce(&mut pipeline)?;
+        pipeline.drain(0)
+    })
+}
+
+/// Does `work` on all items on several threads and calls `consume` on this one for the results, in the order of the items.
+///
+/// # Errors
+/// The first one of `consume`.
+pub fn in_order<I: Send, T: Send, E>(
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> T + Sync,
+    consume: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut items = items.into_iter();
+    if items.size_hint().1.is_some_and(|most| most < 2) {
+        return items.map(work).try_for_each(consume);
+    }
+    pipeline(work, consume, |pipeline| items.try_for_each(|item| pipeline.push(item)))
+}
+
+/// The results of `work` on all items, in their order.
+pub fn map<I: Send, T: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I) -> T + Sync) -> Vec<T> {
+    let mut results = Vec::new();
+    let Ok(()) = in_order(items, work, |result| {
+        results.push(result);
+        Ok::<(), Infallible>(())
+    });
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Work that ends in no order.
+    fn slow(number: u64) -> u64 {
+        std::thread::sleep(Duration::from_micros(number * 7_919 % 400));
+        number * number
+    }
+
+    #[test]
+    fn results_come_in_the_order_of_the_items_with_any_number_of_threads() {
+        let expected: Vec<u64> = (0..200).map(|number| number * number).collect();
+        for threads in [1, 2, 5, 16] {
+            crate::set_limit(NonZero::new(threads).unwrap());
+            assert_eq!(map(0..200, slow), expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn work_within_work_keeps_the_bound() {
+        crate::set_limit(NonZero::new(3).unwrap());
+        let running = std::sync::atomic::AtomicUsize::new(0);
+        let most = map(0..20_u64, |outer| {
+            let inner = map(0..5_u64, |number| {
+                let now = running.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
+                slow(outer * 5 + number);
+                running.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                now
+            });
+            inner.into_iter().max()
+        });
+        assert!(most.into_iter().flatten().max() <= Some(3));
+    }
+
+    #[test]
+    fn after_an_error_of_the_consumer_nothing_is_consumed() {
+        crate::set_limit(NonZero::new(4).unwrap());
+        let mut seen = Vec::new();
+        let failed = in_order(0..100, slow, |square| {
+            seen.push(square);
+            if square == 49 { Err(square) } else { Ok(()) }
+        });
+        assert_eq!((failed, seen), (Err(49), vec![0, 1, 4, 9, 16, 25, 36, 49]));
+    }
+
+    #[test]
+    fn a_panic_of_the_work_is_one_of_the_caller() {
+        crate::set_limit(NonZero::new(4).unwrap());
+        let caught = catch_unwind(|| map(0..50, |number| assert_ne!(number, 17)));
+        assert!(caught.is_err());
+        assert_eq!(map(0..3, slow), [0, 1, 4], "the threads are free again");
+    }
+
+    #[test]
+    fn few_items_are_on_the_way_at_a_time() {
+        crate::set_limit(NonZero::new(3).unwrap());
+        let begun = std::sync::atomic::AtomicUsize::new(0);
+        let mut consumed = 0;
+        let all = in_order(
+            0..100_u64,
+            |_| begun.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+            |_| {
+                consumed += 1;
+                let ahead = begun.load(std::sync::atomic::Ordering::SeqCst) - consumed;
+                if ahead > 6 { Err(ahead) } else { Ok(()) }
+            },
+        );
+        assert_eq!(all, Ok(()));
+    }
+}

@@ -1,0 +1,85 @@
+//! Merged traces and reports do not depend on the number of threads, and few descriptors are enough for many traces.
+
+use std::fs;
+use std::process::Command;
+
+use support::{Job, Layout};
+
+use crate::Folder;
+
+/// The ranks of a job, other traces, and one that cannot be read.
+fn traces() -> (Folder, String) {
+    let folder = Folder::of(&Job { nodes: 3, ranks_per_node: 3, steps: 60, ..Job::default() });
+    folder.story("collective-waits", Layout::Native, "waits.db");
+    folder.story("two-kernels", Layout::Lite, "lite.db");
+    fs::write(folder.path("broken.db"), "no trace").unwrap();
+    let others = ["waits.db", "broken.db", "lite.db"].map(str::to_owned);
+    let ranks = (0..9).map(|rank| format!("rank{rank}.db"));
+    let names = ranks.chain(others).collect::<Vec<_>>().join(" ");
+    (folder, format!("{names} --keep-going --force --allow-missing"))
+}
+
+/// What a call printed and wrote.
+fn outcome(folder: &Folder, line: &str, output: &str) -> (i32, String, String, Vec<u8>) {
+    let _ = fs::remove_file(folder.path(output));
+    let run = folder.run(line);
+    (run.code, run.answer, run.messages, fs::read(folder.path(output)).unwrap())
+}
+
+#[test]
+fn a_merged_trace_and_its_report_are_those_of_one_thread() {
+    let (folder, traces) = traces();
+    let merge = |threads| {
+        outcome(&folder, &format!("{traces} -o all.db --format json --threads {threads}"), "all.db")
+    };
+    let alone = merge(1);
+    assert_eq!(alone.0, 3, "{}", alone.2);
+    for threads in [2, 5] {
+        assert!(merge(threads) == alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn a_report_on_ranks_is_that_of_one_thread() {
+    let (folder, traces) = traces();
+    let report = |threads| {
+        outcome(&folder, &format!("{traces} --summary-only -o all.json --threads {threads}"), "all.json")
+    };
+    let alone = report(1);
+    assert_eq!(alone.0, 3, "{}", alone.2);
+    for threads in [2, 5] {
+        assert!(report(threads) == alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn real_traces_are_reported_as_by_one_thread() {
+    let Some(shared) = support::shared() else { return };
+    let names = ["rpd2-vllm-fp8.rpd.gz", "rpd2-matmul-mi200.rpd", "rocprofv3-gfx950.json.gz"];
+    let paths = names.map(|name| shared.join("traces/real").join(name));
+    if !paths.iter().all(|path| path.exists()) {
+        return;
+    }
+    let folder = Folder::new();
+    let traces = paths.map(|path| path.display().to_string()).join(" ");
+    for mode in ["--summary-only -o out.json", "-o out.db"] {
+        let output = mode.rsplit(' ').next().unwrap();
+        let run = |threads| outcome(&folder, &format!("{traces} --force {mode} --threads {threads}"), output);
+        let alone = run(1);
+        for threads in [2, 5] {
+            assert!(run(threads) == alone, "{mode}: {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn more_traces_than_descriptors_are_read() {
+    let folder = Folder::of(&Job { nodes: 20, ranks_per_node: 8, steps: 2, ..Job::default() });
+    for mode in ["--summary-only -o all.json", "-o all.db"] {
+        let line = format!("ulimit -n 64; exec \"$0\" --threads 5 -q {mode} rank*.db");
+        let mut command = Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_rtl-merge")]).current_dir(folder.0.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
