@@ -1,0 +1,36 @@
+//! DuckDB behind a safe interface: the only crate of the tools with `unsafe`.
+//!
+//! Nothing is linked: [`load`] opens `libduckdb.so` while the program runs and looks up the functions that are used
+//! (`functions.rs`), so that building needs no library and programs start without it. [`Database::open`] makes a database in
+//! memory, [`Connection::register`] adds a table of one's own ([`TableFunction`]), [`Connection::statements`] splits a text
+//! into statements, and [`Statement::execute`] gives [`Rows`] of [`Value`]s.
+//!
+//! A handle (`handles.rs`) is a pointer that DuckDB has returned; this crate alone makes and destroys them.
+
+#![expect(unsafe_code, reason = "calls of C")]
+
+mod database;
+mod error;
+mod functions;
+mod handles;
+mod library;
+mod logical_type;
+mod output;
+mod rows;
+mod statement;
+mod table_function;
+mod value;
+mod vector;
+
+pub use database::{Connection, Database, Interrupter, Settings};
+pub use error::{Error, Result, VERSION};
+pub use library::{load, version};
+pub use logical_type::Type;
+pub use output::{Chunk, Dictionary, OutputVector};
+pub use rows::Rows;
+pub use statement::{Parameter, Statement, Statements};
+pub use table_function::{Bound, Call, Scan, TableFunction};
+pub use value::Value;
+
+/// The most rows of a chunk.
+pub const CHUNK: usize = 2048;

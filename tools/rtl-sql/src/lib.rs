@@ -1,0 +1,135 @@
+//! Any question: SQL on traces. The library behind `rtl-sql`.
+//!
+//! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, `tables` declares every table
+//! with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `engine` opens the database, and
+//! `render` prints results.
+
+/// The command line.
+pub mod args;
+mod dot;
+mod engine;
+mod failure;
+mod functions;
+mod loaded;
+mod parquet;
+mod render;
+mod shell;
+mod source;
+mod tables;
+mod watch;
+
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use atomic_file::{AtomicFile, IfExists, Options};
+use cli::{Exit, Failure, Output};
+
+use crate::args::{Arguments, Format};
+use crate::engine::Engine;
+use crate::render::Style;
+use crate::source::Source;
+
+/// Runs the command line.
+///
+/// # Errors
+/// Where a trace cannot be read, there is no DuckDB, or the query fails.
+pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    let (paths, query) = inputs(&arguments)?;
+    let (paths, warnings) = cli::without_repetitions(&paths);
+    if !arguments.rendering.console.quiet {
+        warnings.iter().for_each(|warning| out.warning(warning));
+    }
+    let source = Arc::new(Source::open(&paths)?);
+    let query = match query {
+        Some(query) => query,
+        None if std::io::stdin().is_terminal() && arguments.rendering.output.is_none() => {
+            return shell::run(&arguments, &source, out);
+        }
+        None => standard_input()?,
+    };
+    if let Some(answer) = dot::answer(&query, &source) {
+        let answer = answer?;
+        write!(out, "{answer}")?;
+        return Ok(Exit::Success);
+    }
+    let rendering = &arguments.rendering;
+    match &rendering.output {
+        Some(output) => {
+            let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+            let options = Options { inputs: &inputs, if_exists: IfExists::forced(rendering.force) };
+            let file = AtomicFile::create(output, &options)?;
+            write_file(&arguments, &query, &source, file)?;
+        }
+        None if rendering.format == Format::Parquet => {
+            return Err(Failure::usage("--format parquet needs --output <FILE>"));
+        }
+        None => {
+            let engine = Engine::open(&source, None).map_err(failure::of)?;
+            let progress = engine.progress(rendering.console.quiet);
+            let rows = engine.execute(&query, &arguments.parameters).map_err(failure::of)?;
+            drop(progress);
+            if let Some(rows) = rows {
+                let style = Style::of(rendering, out.is_terminal());
+                render::render(rows, style, out).map_err(failure::of_rows)?;
+            }
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Writes the result of the query to the file of `--output`.
+fn write_file(
+    arguments: &Arguments,
+    query: &str,
+    source: &Arc<Source>,
+    file: AtomicFile,
+) -> Result<(), Failure> {
+    if arguments.rendering.format == Format::Parquet {
+        parquet::write(arguments, query, source, &file)?;
+    } else {
+        let engine = Engine::open(source, None).map_err(failure::of)?;
+        let rows = engine.execute(query, &arguments.parameters).map_err(failure::of)?;
+        let mut writer = file.writer()?;
+        if let Some(rows) = rows {
+            render::render(rows, Style::of(&arguments.rendering, false), &mut writer)
+                .map_err(failure::of_rows)?;
+        }
+        writer.finish()?;
+    }
+    file.commit()?;
+    Ok(())
+}
+
+/// The traces, and the query where the command line has one.
+fn inputs(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>), Failure> {
+    let mut inputs = arguments.inputs.clone();
+    let is_query = |text: &String| {
+        (text.contains(char::is_whitespace) || text.starts_with('.') && !text.contains('/'))
+            && !Path::new(text).exists()
+    };
+    let last = inputs.pop_if(|last| is_query(last));
+    if inputs.is_empty() {
+        return Err(
+            Failure::usage("missing: a trace").with_hint("rtl-sql TRACE... ['select ...']; see `--help`")
+        );
+    }
+    let query = match (&arguments.file, last) {
+        (Some(_), Some(_)) => {
+            return Err(Failure::usage("a query on the command line and --file contradict each other"));
+        }
+        (Some(file), None) => Some(
+            std::fs::read_to_string(file)
+                .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?,
+        ),
+        (None, last) => last,
+    };
+    Ok((inputs.into_iter().map(PathBuf::from).collect(), query))
+}
+
+/// The query of standard input.
+fn standard_input() -> Result<String, Failure> {
+    let mut query = String::new();
+    std::io::stdin().read_to_string(&mut query)?;
+    Ok(query)
+}

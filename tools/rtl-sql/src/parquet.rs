@@ -1,0 +1,31 @@
+//! The result of a query as a Parquet file, which DuckDB writes.
+
+use std::sync::Arc;
+
+use atomic_file::AtomicFile;
+use cli::Failure;
+
+use crate::args::Arguments;
+use crate::engine::{Engine, quoted};
+use crate::failure;
+use crate::source::Source;
+
+/// Writes the rows of one query into `file`.
+pub(crate) fn write(
+    arguments: &Arguments,
+    query: &str,
+    source: &Arc<Source>,
+    file: &AtomicFile,
+) -> Result<(), Failure> {
+    let place = file.place();
+    let engine = Engine::open(source, Some(&place)).map_err(failure::of)?;
+    let query = query.trim().trim_end_matches(';');
+    // The query may end with a comment.
+    let copy = format!(
+        "COPY ({query}\n) TO '{}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
+        quoted(&place)
+    );
+    let rows = engine.execute(&copy, &arguments.parameters).map_err(failure::of)?;
+    rows.map_or(Ok(None), |mut rows| rows.next_rows()).map_err(failure::of)?;
+    Ok(())
+}

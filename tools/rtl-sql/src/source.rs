@@ -1,0 +1,114 @@
+//! The traces of the command line, of which the parts are read that queries ask for.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rtl_schema::{Error, Select, Trace};
+
+use crate::loaded::Loaded;
+
+/// Traces, each read when a query needs it.
+#[derive(Debug)]
+pub(crate) struct Source {
+    traces: Vec<TraceFile>,
+    /// The parts that tables of the running statement need.
+    wanted: Mutex<Select>,
+}
+
+#[derive(Debug)]
+struct TraceFile {
+    path: PathBuf,
+    label: String,
+    loaded: Mutex<Option<Arc<Loaded>>>,
+}
+
+impl Source {
+    /// Traces by their paths, which are opened once to see that they can be read.
+    ///
+    /// # Errors
+    /// Where a file is no trace.
+    pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
+        let labels = labels(paths);
+        let file = |(path, label): (&PathBuf, String)| {
+            Trace::open(path)?;
+            Ok(TraceFile { path: path.clone(), label, loaded: Mutex::default() })
+        };
+        let traces = paths.iter().zip(labels).map(file).collect::<Result<_, Error>>()?;
+        Ok(Self { traces, wanted: Mutex::default() })
+    }
+
+    /// The names of the traces, as the column `trace` has them.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
+        self.traces.iter().map(|trace| trace.label.as_str())
+    }
+
+    /// The position of a trace by its path or its name.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.traces.iter().position(|trace| trace.label == name || trace.path == Path::new(name))
+    }
+
+    /// About how many ops the traces have: 56 bytes each in the native layout, several times that in text.
+    pub(crate) fn estimated_ops(&self) -> u64 {
+        let bytes = |trace: &TraceFile| std::fs::metadata(&trace.path).map_or(0, |file| file.len());
+        self.traces.iter().map(bytes).sum::<u64>() / 56
+    }
+
+    /// States that the next scan needs these parts too, so that a statement reads its traces once.
+    pub(crate) fn want(&self, select: Select) {
+        let mut wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        *wanted = wanted.union(select);
+    }
+
+    /// The trace at a position, or all of them, with at least these parts.
+    ///
+    /// # Errors
+    /// Where a trace cannot be read.
+    pub(crate) fn load(&self, position: Option<usize>, select: Select) -> Result<Vec<Arc<Loaded>>, Error> {
+        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let traces = match position {
+            Some(position) => &self.traces[position..=position],
+            None => &self.traces,
+        };
+        traces.iter().map(|trace| trace.load(wanted.union(select), select)).collect()
+    }
+}
+
+impl TraceFile {
+    /// The trace with the parts that are `needed`, and those that are `wanted` where it has to be read.
+    fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Loaded>, Error> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.select.covers(needed)) {
+            return Ok(Arc::clone(loaded));
+        }
+        let select = loaded.take().map_or(wanted, |before| before.select.union(wanted));
+        let tables = Trace::open(&self.path)?.read(&select)?;
+        let new = Arc::new(Loaded::new(&self.label, select, tables));
+        *loaded = Some(Arc::clone(&new));
+        Ok(new)
+    }
+}
+
+/// Short names of files: without their folders where that distinguishes them.
+fn labels(paths: &[PathBuf]) -> Vec<String> {
+    let whole = |path: &PathBuf| path.display().to_string();
+    let last =
+        |path: &PathBuf| path.file_name().map_or_else(|| whole(path), |name| name.to_string_lossy().into());
+    let short: Vec<String> = paths.iter().map(last).collect();
+    let is_once = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
+    paths
+        .iter()
+        .zip(&short)
+        .map(|(path, name)| if is_once(name) { name.clone() } else { whole(path) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_name_keep_their_folders() {
+        let paths = ["a/t.db", "b/t.db", "b/u.db"].map(PathBuf::from);
+        assert_eq!(labels(&paths), ["a/t.db", "b/t.db", "u.db"]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Kernels, copies and barriers.
+
+use std::ops::Range;
+
+use duckdb::OutputVector;
+use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
+use rtl_schema::{NameId, Select, TrackId};
+
+use super::column::Column;
+use super::table::{DURATION, Table, known};
+use crate::loaded::Loaded;
+
+const IDS: Select = Select { ids: true, ..NOTHING };
+const LINKS: Select = Select { links: true, ..NOTHING };
+const RANGES: Select = Select { ranges: true, ..NOTHING };
+const SHAPES: Select = Select { shapes: true, ..NOTHING };
+const LAUNCH: Select = Select { launch: true, ..NOTHING };
+const LATENCY: Select = Select { links: true, api: true, ..NOTHING };
+const NOTHING: Select = Select {
+    ids: false,
+    shapes: false,
+    launch: false,
+    collectives: false,
+    links: false,
+    ranges: false,
+    api: false,
+    args: false,
+    operators: false,
+    python: false,
+    memory: false,
+    secondary: false,
+};
+
+const LATENCY_TEXT: &str = "From the launch to the start in ns: from the enqueueing where it is recorded, else from the start of the call";
+
+/// Columns that tell where an op ran, by its track.
+fn place(track: fn(&Loaded, usize) -> TrackId) -> [Column; 5] {
+    let of = move |trace: &Loaded, row| -> Track { trace.tables.tracks.get(track(trace, row)) };
+    [
+        Column::integer("gpu", "Number of the GPU", move |trace, row| trace.gpu(Some(of(trace, row).agent))),
+        Column::integer("queue", "HSA queue", move |trace, row| Some(of(trace, row).queue)),
+        Column::integer("stream", "HIP or CUDA stream", move |trace, row| of(trace, row).stream),
+        Column::integer("rank", "Rank of its process", move |trace, row| trace.rank(of(trace, row).process)),
+        Column::integer("pid", "Id of its process", move |trace, row| trace.pid(of(trace, row).process)),
+    ]
+}
+
+/// Columns that an op has by its whole row.
+fn links(op: fn(&Loaded, usize) -> Dispatch) -> [Column; 5] {
+    [
+        Column::integer("tid", "Launching thread", move |trace, row| op(trace, row).tid).needing(LINKS),
+        Column::integer("correlation_id", "Id that its call has too", move |trace, row| {
+            known(op(trace, row).correlation)
+        })
+        .needing(LINKS),
+        Column::integer("range_id", "Id of the innermost range at its launch", move |trace, row| {
+            known(op(trace, row).range)
+        })
+        .needing(RANGES),
+        Column::integer("enqueued", "Time of enqueueing in ns", move |trace, row| op(trace, row).enqueued)
+            .needing(LINKS),
+        Column::integer("id", "Id of the source", move |trace, row| Some(op(trace, row).id)).needing(IDS),
+    ]
+}
+
+/// The row of an op: dispatches come first, then copies, then barriers.
+fn op(trace: &Loaded, row: usize) -> Dispatch {
+    let (dispatches, copies) = (trace.tables.dispatches.len(), trace.tables.copies.len());
+    match row.checked_sub(dispatches) {
+        None => trace.tables.dispatches.get(row),
+        Some(row) if row < copies => (&trace.tables.copies[row]).into(),
+        Some(row) => (&trace.tables.barriers[row - copies]).into(),
+    }
+}
+
+fn kind(trace: &Loaded, row: usize) -> &'static str {
+    let (dispatches, copies) = (trace.tables.dispatches.len(), trace.tables.copies.len());
+    match row.checked_sub(dispatches) {
+        None => "kernel",
+        Some(row) if row < copies => "copy",
+        Some(_) => "barrier",
+    }
+}
+
+fn is_kernel(trace: &Loaded, row: usize) -> bool {
+    row < trace.tables.dispatches.len()
+}
+
+pub(super) fn ops() -> Table {
+    let rows = |trace: &Loaded| {
+        let tables = &trace.tables;
+        tables.dispatches.len() + tables.copies.len() + tables.barriers.len()
+    };
+    let latency = |trace: &Loaded, row: usize| {
+        let latencies = trace.latencies();
+        let copies = &latencies.copies;
+        latencies
+            .dispatches
+            .get(row)
+            .or_else(|| copies.get(row - latencies.dispatches.len()))
+            .copied()
+            .flatten()
+    };
+    Table::new("ops", "Kernels, copies and barriers", rows)
+        .with([
+            Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row))),
+            Column::dictionary("name", "Name; of a kernel without .kd", Loaded::kernels, |trace, row| {
+                trace.place(op(trace, row).name)
+            }),
+            Column::dictionary("category", "Category of a kernel", Loaded::categories, |trace, row| {
+                trace.place(if is_kernel(trace, row) { op(trace, row).name } else { NameId::NONE })
+            }),
+        ])
+        .with_times(|trace, row| op(trace, row).start, |trace, row| op(trace, row).duration)
+        .with(place(|trace, row| op(trace, row).track))
+        .with([Column::integer("launch_latency", LATENCY_TEXT, latency).needing(LATENCY)])
+        .with(links(op))
+}
+
+pub(super) fn dispatches() -> Table {
+    let shape = |trace: &Loaded, row: usize| -> Shape {
+        trace.tables.dispatches.shape.get(row).map(|shape| trace.tables.shapes.get(shape)).unwrap_or_default()
+    };
+    let symbol = |trace: &Loaded, row: usize| -> Option<Symbol> {
+        trace.tables.symbols.get(trace.tables.dispatches.symbol.get(row)?.index()).copied()
+    };
+    let name = |trace: &Loaded, row: usize| trace.place(trace.tables.dispatches.name[row]);
+    let size = |name, about, value: fn(&Shape) -> Option<u64>| {
+        Column::integer(name, about, move |trace, row| value(&shape(trace, row)).map(u64::cast_signed))
+            .needing(SHAPES)
+    };
+    let register = |name, about, value: fn(&Symbol) -> Option<u32>| {
+        Column::integer(name, about, move |trace, row| value(&symbol(trace, row)?).map(i64::from))
+            .needing(LAUNCH)
+    };
+    Table::new("dispatches", "Kernel launches", |trace| trace.tables.dispatches.len())
+        .with([
+            Column::dictionary("name", "Name of the kernel without .kd", Loaded::kernels, name),
+            Column::dictionary(
+                "display_name",
+                "Short name that no other kernel has",
+                Loaded::display_names,
+                name,
+            ),
+            Column::dictionary(
+                "category",
+                "Kind of kernel by its name: gemm, collective, ...",
+                Loaded::categories,
+                name,
+            ),
+            Column::integers("start", "Start in ns", |trace, rows, out| {
+                out.integers().copy_from_slice(&trace.tables.dispatches.start[rows]);
+            }),
+            Column::integer("stop", "End in ns as stored", |trace, row| {
+                let dispatches = &trace.tables.dispatches;
+                Some(dispatches.start[row].saturating_add(dispatches.duration.get(row)?))
+            }),
+            Column::integers("duration", DURATION, durations),
+        ])
+        .with(place(|trace, row| trace.tables.dispatches.track[row]))
+        .with([Column::integer("launch_latency", LATENCY_TEXT, |trace, row| {
+            trace.latencies().dispatches[row]
+        })
+        .needing(LATENCY)])
+        .with(links(|trace, row| trace.tables.dispatches.get(row)))
+        .with([
+            size("grid_x", "Work-items along x", |shape| Some(shape.items?[0])),
+            size("grid_y", "Work-items along y", |shape| Some(shape.items?[1])),
+            size("grid_z", "Work-items along z", |shape| Some(shape.items?[2])),
+            size("workgroup_x", "Work-items of a work-group along x", |shape| {
+                Some(shape.workgroup?[0].into())
+            }),
+            size("workgroup_y", "Work-items of a work-group along y", |shape| {
+                Some(shape.workgroup?[1].into())
+            }),
+            size("workgroup_z", "Work-items of a work-group along z", |shape| {
+                Some(shape.workgroup?[2].into())
+            }),
+            size("lds_bytes", "LDS of a work-group in bytes", |shape| shape.lds.map(u64::from))
+                .needing(LAUNCH),
+            size("scratch_bytes", "Scratch of a work-item in bytes", |shape| shape.scratch.map(u64::from))
+                .needing(LAUNCH),
+            register("vgprs", "Vector registers", |symbol| symbol.vgprs),
+            register("sgprs", "Scalar registers", |symbol| symbol.sgprs),
+            register("agprs", "Accumulation registers", |symbol| symbol.agprs),
+            Column::bool("graph", "Whether a graph launched it", |trace, row| {
+                Some(trace.tables.dispatches.graph.get(row))
+            }),
+        ])
+}
+
+/// The durations of dispatches.
+fn durations(trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>) {
+    let durations = &trace.tables.dispatches.duration;
+    let short = &durations.short()[rows.clone()];
+    out.integers().iter_mut().zip(short).for_each(|(to, &short)| *to = short.into());
+    if durations.all_short() {
+        return;
+    }
+    let mut validity = [u64::MAX; duckdb::CHUNK / 64];
+    for (at, row) in rows.enumerate().filter(|&(at, _)| short[at] == u32::MAX) {
+        match durations.valid(row) {
+            Some(duration) => out.integers()[at] = duration,
+            None => validity[at / 64] &= !(1 << (at % 64)),
+        }
+    }
+    out.set_validity(&validity);
+}
+
+pub(super) fn copies() -> Table {
+    let copy = |trace: &Loaded, row: usize| -> Copy { trace.tables.copies[row] };
+    let bits = |name, about, value: fn(&Copy) -> Option<u64>| {
+        Column::integer(name, about, move |trace, row| value(&copy(trace, row)).map(u64::cast_signed))
+    };
+    Table::new("copies", "Copies and fills", |trace| trace.tables.copies.len())
+        .with([
+            Column::text("name", "Name as stored", move |trace, row| copy(trace, row).name),
+            Column::word("direction", "host-to-device, device-to-host, ...", move |trace, row| {
+                Some(copy(trace, row).direction.label())
+            }),
+            bits("bytes", "Size in bytes", |copy| copy.bytes),
+        ])
+        .with_times(
+            |trace, row| trace.tables.copies[row].start,
+            |trace, row| trace.tables.copies[row].duration,
+        )
+        .with(place(|trace, row| trace.tables.copies[row].track))
+        .with([
+            Column::integer("source_gpu", "GPU read from", move |trace, row| {
+                trace.gpu(copy(trace, row).source)
+            }),
+            Column::integer("destination_gpu", "GPU written to", move |trace, row| {
+                trace.gpu(copy(trace, row).destination)
+            }),
+            bits("source_address", "Address read from", |copy| copy.source_address),
+            bits("destination_address", "Address written to", |copy| copy.destination_address),
+            Column::integer("launch_latency", LATENCY_TEXT, |trace, row| trace.latencies().copies[row])
+                .needing(LATENCY),
+        ])
+        .with(links(|trace, row| (&trace.tables.copies[row]).into()))
+}

@@ -1,0 +1,83 @@
+//! Watches a statement while it runs: its progress, and Ctrl-C.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use cli::Progress;
+use duckdb::Interrupter;
+use signal_hook::consts::SIGINT;
+use signal_hook::iterator::{Handle, Signals};
+
+/// Shorter statements get no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The time between two looks.
+const TICK: Duration = Duration::from_millis(125);
+/// The length of the bar: thousandths of a percent.
+const WHOLE: u64 = 100 << 14;
+
+/// A bar on standard error while a statement runs.
+#[derive(Debug)]
+pub(crate) struct ProgressOfStatement {
+    is_done: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl ProgressOfStatement {
+    pub(crate) fn of(interrupter: Interrupter, quiet: bool) -> Self {
+        let is_done = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&is_done);
+        let follow = move || {
+            std::thread::park_timeout(PATIENCE);
+            if stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let progress = Progress::new("computing", WHOLE, quiet);
+            let mut shown = 0;
+            while !stop.load(Ordering::Relaxed) {
+                let done = interrupter.progress().map_or(0, |percent| (percent * f64::from(1 << 14)) as u64);
+                if done > shown {
+                    progress.advance(done - shown);
+                    shown = done;
+                }
+                std::thread::park_timeout(TICK);
+            }
+        };
+        // Without a terminal there is nothing to show.
+        let is_shown = !quiet && std::io::IsTerminal::is_terminal(&std::io::stderr());
+        Self { is_done, thread: is_shown.then(|| std::thread::spawn(follow)) }
+    }
+}
+
+impl Drop for ProgressOfStatement {
+    fn drop(&mut self) {
+        self.is_done.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // The bar is gone before anything is printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Ctrl-C ends the statement that runs.
+#[derive(Debug)]
+pub(crate) struct Interrupts(Handle);
+
+impl Interrupts {
+    /// # Errors
+    /// Where the system gives no handler.
+    pub(crate) fn of(interrupter: Interrupter) -> std::io::Result<Self> {
+        let mut signals = Signals::new([SIGINT])?;
+        let handle = signals.handle();
+        std::thread::spawn(move || signals.forever().for_each(|_| interrupter.interrupt()));
+        Ok(Self(handle))
+    }
+}
+
+impl Drop for Interrupts {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}

@@ -1,0 +1,74 @@
+//! What a query must not do, and messages.
+
+use crate::run;
+
+/// The exit code and the message of a query.
+fn refusal(query: &str) -> Option<(i32, String)> {
+    let trace = support::fixture("two-kernels");
+    run(&[trace.to_str().unwrap(), query]).map(|run| (run.code, run.messages))
+}
+
+#[test]
+fn a_query_sees_no_file_but_the_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret.csv");
+    std::fs::write(&secret, "a\n1\n").unwrap();
+    let secret = secret.to_str().unwrap();
+    for query in [
+        format!("select * from read_csv('{secret}')"),
+        format!("select * from '{secret}'"),
+        format!("select * from read_text('{secret}')"),
+        format!("copy (select 1) to '{secret}.out'"),
+        format!("attach '{secret}.db'"),
+        format!("select * from trace('{secret}')"),
+        "set enable_external_access = true".to_owned(),
+        "install httpfs".to_owned(),
+        "load httpfs".to_owned(),
+    ] {
+        let Some((code, message)) = refusal(&query) else { return };
+        assert_eq!(code, 2, "{query}: {message}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
+}
+
+#[test]
+fn a_message_is_one_line_with_a_hint() {
+    let Some((code, message)) = refusal("select nme from dispatches") else { return };
+    assert_eq!(code, 2);
+    let lines: Vec<&str> = message.lines().collect();
+    assert!(
+        lines[0].starts_with("rtl-sql: error: binder error: Referenced column \"nme\" not found"),
+        "{message}"
+    );
+    assert!(lines[1].starts_with("hint: Candidate bindings: \"name\""), "{message}");
+    assert_eq!(lines.len(), 2, "{message}");
+    let (_, message) = refusal("select * from dispatch").unwrap();
+    assert!(message.ends_with("hint: `rtl-sql TRACE .tables` lists the tables\n"), "{message}");
+    for (query, hint) in [
+        ("selct 1", "`rtl-sql TRACE '.schema TABLE'` lists the columns of a table"),
+        ("from read_text('secret')", "a query reads the traces of the command line and no other file"),
+    ] {
+        let (_, message) = refusal(query).unwrap();
+        assert!(message.ends_with(&format!("\nhint: {hint}\n")) && message.lines().count() == 2, "{message}");
+    }
+    let (_, message) = refusal("select $n").unwrap();
+    assert!(message.contains("the parameter $n has no value"), "{message}");
+}
+
+#[test]
+fn a_library_that_is_missing_is_named() {
+    let trace = support::fixture("two-kernels");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtl-sql"));
+    let output = command
+        .env("RTL_DUCKDB", "/nowhere/libduckdb.so")
+        .arg(&*trace)
+        .arg("select 1 as one")
+        .output()
+        .unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{message}");
+    assert!(
+        message.contains("cannot open /nowhere/libduckdb.so") && message.contains("\nhint: "),
+        "{message}"
+    );
+}
