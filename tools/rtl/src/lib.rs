@@ -1,103 +1,137 @@
-//! `rtl VERB` executes the program `rtl-VERB`.
+//! All tools in one program: `rtl VERB`, or a link to `rtl` with the name of a tool, such as `rtl-summary`.
 //!
-//! rtl knows no flags of the verbs. It finds their programs beside itself, else on the PATH, so that each can be
-//! installed alone.
+//! Each tool is a library and can also be built as a program of its own. A verb whose tool is not part of this program
+//! executes the program of that name beside it, else of the PATH.
+
+mod verbs;
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use cli::{Exit, Failure, Output};
 
-/// See, compare and record what AMD GPUs do
-#[derive(Parser, Debug)]
-#[command(name = "rtl", version, after_help = help())]
-#[command(override_usage = "rtl <VERB> [ARGUMENTS]...", disable_help_subcommand = true)]
-pub struct Arguments {
-    #[command(subcommand)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of the program")]
-    pub verb: Option<Verb>,
+use self::verbs::VERBS;
+
+/// The command line, where no verb of this program takes it.
+#[derive(Debug)]
+struct Arguments(Vec<OsString>);
+
+impl CommandFactory for Arguments {
+    fn command() -> Command {
+        let verb = |verb: &verbs::Verb| (verb.tool.command)().name(verb.name).about(verb.help);
+        Command::new("rtl")
+            .version(env!("CARGO_PKG_VERSION"))
+            .about("See, compare and record what AMD GPUs do")
+            .subcommands(VERBS.iter().map(verb))
+            .subcommand(Command::new("version").about("show the version"))
+            .subcommand_value_name("VERB")
+            .subcommand_help_heading("Verbs")
+            .override_usage("rtl <VERB> [ARGUMENTS]...")
+            .allow_external_subcommands(true)
+            .after_help(EXAMPLES)
+    }
+
+    fn command_for_update() -> Command {
+        Self::command()
+    }
 }
 
-/// The verb.
-#[derive(Subcommand, Debug)]
-pub enum Verb {
-    /// A verb and its arguments.
-    #[command(external_subcommand)]
-    Of(Vec<OsString>),
+impl FromArgMatches for Arguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let words = matches.subcommand().map(|(verb, rest)| {
+            let rest = rest.try_get_many::<OsString>("").ok().flatten().into_iter().flatten();
+            std::iter::once(verb.into()).chain(rest.cloned()).collect()
+        });
+        Ok(Self(words.unwrap_or_default()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
-/// The verbs: name, program, its first flags, help. The programs are the folders `tools/rtl-*`.
-const VERBS: &[(&str, &str, &[&str], &str)] = &[
-    ("trace", "rtl-trace", &[], "run a command and record its GPU work"),
-    ("recover", "rtl-trace", &["--recover"], "write the trace that a killed `rtl trace` has left"),
-    ("summary", "rtl-summary", &[], "where did the GPU time go?"),
-    ("report", "rtl-report", &[], "what does it look like? one HTML page"),
-    ("diff", "rtl-diff", &[], "did it get slower?"),
-    ("merge", "rtl-merge", &[], "merge the traces of many ranks into one"),
-    ("convert", "rtl-convert", &[], "convert a trace to another format"),
-    ("top", "rtl-top", &[], "what do recorded processes do now?"),
-    ("info", "rtl-summary", &["--info"], "show the contents of a trace file"),
-];
+impl Parser for Arguments {}
 
-fn help() -> String {
-    let verbs: String = VERBS.iter().map(|(verb, .., help)| format!("  {verb:<8} {help}\n")).collect();
-    format!(
-        "\
-Verbs:
-{verbs}  `rtl VERB --help` shows the flags of a verb, as `rtl-VERB --help` does.
+const EXAMPLES: &str = "\
+`rtl VERB --help` shows the flags of a verb.
 
 Examples:
   rtl trace python3 train.py --epochs 1
       trace.db, trace_summary.txt and trace.json.gz
   rtl diff before.db after.db
-      what got slower, and whether that is noise"
-    )
+      what got slower, and whether that is noise";
+
+/// The whole `main`, of the command line with the name by which the program was called.
+#[must_use]
+pub fn run(line: Vec<OsString>) -> ExitCode {
+    match resolve(&line) {
+        Some((tool, line)) => (tool.run)(line),
+        None => cli::run_line(line, other),
+    }
 }
 
-/// Replaces this process by the program of the verb; returns only on failure.
-///
-/// # Errors
-/// Where the verb is unknown or its program is not installed.
-pub fn run(arguments: Arguments, _: &mut Output) -> Result<Exit, Failure> {
-    let words = arguments.verb.map(|Verb::Of(words)| words).unwrap_or_default();
+/// The tool of a command line and the line that it gets: by the name of the program, by that of the verb, or by that of the
+/// tool as first word, for wrappers that cannot be links.
+fn resolve(line: &[OsString]) -> Option<(verbs::Tool, Vec<OsString>)> {
+    let called = Path::new(line.first()?).file_name()?;
+    if let Some(verb) = verbs::of_program(called) {
+        return Some((verb.tool, line.to_vec()));
+    }
+    let [_, word, arguments @ ..] = line else { return None };
+    if let Some(verb) = verbs::of_program(word) {
+        return Some((verb.tool, line[1..].to_vec()));
+    }
+    let verb = verbs::of_name(word)?;
+    let mut own = vec![OsString::from(format!("rtl {}", verb.name))];
+    own.extend(verb.flags.iter().map(OsString::from));
+    own.extend(arguments.iter().cloned());
+    Some((verb.tool, own))
+}
+
+/// A verb without a tool in this program.
+fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let [verb, arguments @ ..] = words.as_slice() else {
-        return Err(Failure::usage("missing: <VERB>").with_hint(verbs()));
+        return Err(Failure::usage("missing: <VERB>").with_hint(names()));
     };
-    let (program, flags) = program(verb).ok_or_else(|| unknown(verb))?;
-    let error = Command::new(locate(program, std::env::current_exe().ok().as_deref()))
+    if verb == "version" {
+        writeln!(out, "rtl {}", env!("CARGO_PKG_VERSION"))?;
+        return Ok(Exit::Success);
+    }
+    let mut program = OsString::from("rtl-");
+    program.push(verb);
+    let error = std::process::Command::new(locate(&program, std::env::current_exe().ok().as_deref()))
         // The name in its messages and its usage.
         .arg0(format!("rtl {}", verb.to_string_lossy()))
-        .args(flags)
         .args(arguments)
         .exec();
     Err(match error.kind() {
-        io::ErrorKind::NotFound => Failure::usage(format!("{program} is not installed"))
-            .with_hint(format!("it belongs beside `rtl`: cargo install --locked --path tools/{program}")),
-        _ => Failure::new(Exit::Usage, error).context(format!("cannot execute {program}")),
+        io::ErrorKind::NotFound => unknown(verb),
+        _ => Failure::new(Exit::Usage, error).context(format!("cannot execute {}", program.display())),
     })
 }
 
-/// The program of a verb and its first flags.
-fn program(verb: &OsStr) -> Option<(&'static str, &'static [&'static str])> {
-    VERBS.iter().find(|(name, ..)| verb == *name).map(|&(_, program, flags, _)| (program, flags))
-}
-
-fn verbs() -> String {
-    let names: Vec<&str> = VERBS.iter().map(|(verb, ..)| *verb).collect();
+fn names() -> String {
+    let names: Vec<&str> = VERBS.iter().map(|verb| verb.name).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
     format!("{} and {last}; see `--help`", others.join(", "))
 }
 
 fn unknown(verb: &OsStr) -> Failure {
-    Failure::usage(format!("no such verb: {}", verb.to_string_lossy())).with_hint(verbs())
+    let verb = verb.to_string_lossy();
+    let hint = match cli::similar(&verb, VERBS.iter().map(|verb| verb.name)) {
+        Some(similar) => format!("a similar verb exists: '{similar}'"),
+        None => names(),
+    };
+    Failure::usage(format!("no such verb: {verb}")).with_hint(hint)
 }
 
 /// The program beside `this` one, else its name, for the PATH.
-fn locate(program: &str, this: Option<&Path>) -> PathBuf {
+fn locate(program: &OsStr, this: Option<&Path>) -> PathBuf {
     let beside = this.and_then(Path::parent).map(|folder| folder.join(program));
     beside.filter(|beside| beside.is_file()).unwrap_or_else(|| program.into())
 }
@@ -108,27 +142,56 @@ mod tests {
 
     use super::*;
 
+    fn resolved(line: &str) -> Option<Vec<OsString>> {
+        let line: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        resolve(&line).map(|(_, line)| line)
+    }
+
     #[test]
     fn a_program_beside_this_one_precedes_that_on_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let this = folder.path().join("rtl");
-        assert_eq!(locate("rtl-diff", Some(&this)), Path::new("rtl-diff"));
-        std::fs::write(folder.path().join("rtl-diff"), "").unwrap();
-        assert_eq!(locate("rtl-diff", Some(&this)), folder.path().join("rtl-diff"));
-        assert_eq!(locate("rtl-diff", None), Path::new("rtl-diff"));
+        let program = OsStr::new("rtl-sql");
+        assert_eq!(locate(program, Some(&this)), Path::new("rtl-sql"));
+        std::fs::write(folder.path().join("rtl-sql"), "").unwrap();
+        assert_eq!(locate(program, Some(&this)), folder.path().join("rtl-sql"));
+        assert_eq!(locate(program, None), Path::new("rtl-sql"));
     }
 
     #[test]
-    fn every_verb_has_a_program_and_every_program_a_verb() {
+    fn every_program_has_a_verb_and_every_verb_a_program() {
         let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").read_dir().unwrap();
         let names = tools.map(|tool| tool.unwrap().file_name().into_string().unwrap());
         let folders: BTreeSet<String> = names.filter(|name| name.starts_with("rtl-")).collect();
-        let programs = VERBS.iter().map(|(verb, ..)| program(OsStr::new(verb)).unwrap().0.to_owned());
-        assert_eq!(programs.collect::<BTreeSet<_>>(), folders);
-        assert!(program(OsStr::new("sumary")).is_none());
+        assert_eq!(VERBS.iter().map(|verb| verb.program.to_owned()).collect::<BTreeSet<_>>(), folders);
+        assert!(folders.iter().all(|program| verbs::of_program(OsStr::new(program)).is_some()));
+    }
+
+    #[test]
+    fn a_tool_gets_the_line_that_its_own_program_would_get() {
+        let line = |words: &[&str]| Some(words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(resolved("/usr/bin/rtl-summary t.db"), line(&["/usr/bin/rtl-summary", "t.db"]));
+        assert_eq!(resolved("rtl rtl-summary t.db"), line(&["rtl-summary", "t.db"]));
+        assert_eq!(resolved("rtl summary t.db"), line(&["rtl summary", "t.db"]));
+        assert_eq!(resolved("rtl info t.db"), line(&["rtl info", "--info", "t.db"]));
         assert_eq!(
-            verbs(),
-            "trace, recover, summary, report, diff, merge, convert, top and info; see `--help`"
+            (resolved("rtl sumary t.db"), resolved("rtl --help"), resolved("rtl")),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn the_command_lines_of_all_verbs_are_valid() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_misspelt_verb_gets_a_suggestion() {
+        let hint = |verb: &str| unknown(OsStr::new(verb)).hint().unwrap_or_default().to_owned();
+        assert_eq!(hint("sumary"), "a similar verb exists: 'summary'");
+        assert_eq!(
+            hint("xyzzy"),
+            "trace, recover, summary, report, diff, merge, convert, top, sql and info; see `--help`"
         );
     }
 }

@@ -1,7 +1,7 @@
-//! `rtl VERB`: executes `rtl-VERB`.
+//! `rtl VERB`: all tools in one program.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(rtl_verbs::run)
+    rtl_verbs::run(std::env::args_os().collect())
 }

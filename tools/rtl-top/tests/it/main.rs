@@ -6,3 +6,4 @@ mod growing;
 mod live;
 mod once;
 mod terminal;
+mod tmux;

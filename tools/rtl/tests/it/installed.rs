@@ -17,8 +17,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     let built = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap();
     let is_there = |name: &str| built.join(name).exists();
     let libraries = ["librtl.so", "librtl_hip.so"];
-    let are_built = libraries.iter().all(|name| is_there(name) || is_there(&format!("deps/{name}")));
-    if !programs().iter().all(|name| is_there(name)) || !are_built {
+    if !libraries.iter().all(|name| is_there(name) || is_there(&format!("deps/{name}"))) {
         return skip(Need::Build, "not everything is built (cargo build --workspace)");
     }
     let prefix = tempfile::tempdir().unwrap();
@@ -36,6 +35,12 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
             let text = std::fs::read_to_string(prefix.path().join(&file)).unwrap();
             assert!(text.contains(&name), "{file}: {text}");
         }
+    }
+    let version =
+        |name: &str| Command::new(prefix.path().join("bin").join(name)).arg("--version").output().unwrap();
+    for name in programs() {
+        let output = version(&name);
+        assert!(output.status.success() && output.stdout.starts_with(name.as_bytes()), "{output:?}");
     }
     let documents = prefix.path().join("share/doc/rtl");
     let notices = std::fs::read_to_string(documents.join("THIRD-PARTY-NOTICES")).unwrap();
