@@ -11,6 +11,8 @@ pub enum Need {
     Perfetto,
     /// `programs`: real programs, and readers of other projects.
     Programs,
+    /// `duckdb`: DuckDB's library.
+    Duckdb,
     /// `shared`: traces of real GPUs beside the checkout.
     Shared,
     /// `build`: every program and library of the workspace, and the wheel.
@@ -19,10 +21,11 @@ pub enum Need {
     Machine,
 }
 
-const NAMES: [(&str, Need); 6] = [
+const NAMES: [(&str, Need); 7] = [
     ("stacks", Need::Stacks),
     ("perfetto", Need::Perfetto),
     ("programs", Need::Programs),
+    ("duckdb", Need::Duckdb),
     ("shared", Need::Shared),
     ("build", Need::Build),
     ("machine", Need::Machine),
