@@ -69,6 +69,23 @@ async function letters(picture, drawings) {
   });
 }
 
+async function drawings() {
+  await evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))');
+  const [width, height] = await evaluate('[document.documentElement.scrollWidth, document.documentElement.scrollHeight]');
+  const { data } = await send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip: { x: 0, y: 0, width, height, scale: 1 } });
+  return evaluate(`(${letters})(${JSON.stringify(data)}, ${DRAWINGS})`);
+}
+
+// A picture beyond the window resizes the page, after which canvases are drawn again: a drawing counts when the next one is the same.
+async function steady(pictures = 20) {
+  for (let last; pictures > 0; pictures -= 1) {
+    const now = await drawings();
+    if (JSON.stringify(now) === JSON.stringify(last)) return now;
+    last = now;
+  }
+  throw new Error('drawings never become steady');
+}
+
 const seen = [];
 for (const page of pages) {
   await send('Page.navigate', { url: 'about:blank' });
@@ -78,10 +95,7 @@ for (const page of pages) {
   // A drawing follows the data of its own, and the next frame shows it.
   await until(`!document.getElementById('arrivals-canvas') || document.getElementById('arrivals-canvas').style.height !== ''`);
   await evaluate(PREPARE);
-  await evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))');
-  const [width, height] = await evaluate('[document.documentElement.scrollWidth, document.documentElement.scrollHeight]');
-  const { data } = await send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true, clip: { x: 0, y: 0, width, height, scale: 1 } });
-  seen.push(await evaluate(`(${letters})(${JSON.stringify(data)}, ${DRAWINGS})`));
+  seen.push(await steady());
 }
 await browser.stop();
 console.log(JSON.stringify(seen));

@@ -56,7 +56,8 @@ async function timeline(canvas) {
     canvas.style.height = `${rows * rowHeight + AXIS}px`;
     image.width = Math.max(1, Math.round((width - MARGIN) * density));
     image.height = rows;
-    draw();
+    // A canvas of another size is empty until it is painted.
+    paint();
   }
 
   // The cells of a level, a pixel each: made once for all views.
@@ -166,16 +167,19 @@ async function timeline(canvas) {
     context.setTransform(1, 0, 0, 1, 0, 0);
   }
 
+  function paint() {
+    context.clearRect(0, 0, canvas.width, canvas.height);
+    drawCells();
+    data.gpus.forEach((gpu, row) => { if (isFine(gpu)) drawOps(gpu, row); });
+    drawAxis();
+    canvas.dataset.frames = Number(canvas.dataset.frames ?? 0) + 1;
+  }
   function draw() {
     if (isDrawn) return;
     isDrawn = true;
     requestAnimationFrame(() => {
       isDrawn = false;
-      context.clearRect(0, 0, canvas.width, canvas.height);
-      drawCells();
-      data.gpus.forEach((gpu, row) => { if (isFine(gpu)) drawOps(gpu, row); });
-      drawAxis();
-      canvas.dataset.frames = Number(canvas.dataset.frames ?? 0) + 1;
+      paint();
     });
   }
 
