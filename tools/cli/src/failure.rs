@@ -68,8 +68,8 @@ impl Failure {
         })
     }
 
-    /// The message: `name: error: context: cause`, then `hint: ...`.
-    pub fn lines(&self, name: &str) -> String {
+    /// The message: `context: cause`.
+    pub fn message(&self) -> String {
         let mut causes: Vec<String> = Vec::new();
         for cause in self.error.chain() {
             // Some libraries repeat the text of their source in their own.
@@ -81,7 +81,12 @@ impl Failure {
                 causes.push(text);
             }
         }
-        let error = format!("{name}: error: {}\n", causes.join(": "));
+        causes.join(": ")
+    }
+
+    /// The lines for people: `name: error: context: cause`, then `hint: ...`.
+    pub fn lines(&self, name: &str) -> String {
+        let error = format!("{name}: error: {}\n", self.message());
         match &self.hint {
             Some(hint) => format!("{error}hint: {hint}\n"),
             None => error,

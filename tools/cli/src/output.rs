@@ -1,4 +1,6 @@
+use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::rc::Rc;
 
 use crate::Failure;
 
@@ -88,6 +90,25 @@ impl std::fmt::Debug for Output {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Output").field("name", &self.name).finish_non_exhaustive()
     }
+}
+
+/// A writer, and what reads all that was written to it.
+pub(crate) fn shared() -> (impl Write + 'static, impl FnOnce() -> String) {
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let written = Rc::<RefCell<Vec<u8>>>::default();
+    let read = Rc::clone(&written);
+    (Shared(written), move || String::from_utf8_lossy(&read.borrow()).into_owned())
 }
 
 #[cfg(test)]

@@ -49,6 +49,29 @@ fn message_prefix<'a>(called: Option<&OsStr>, tool: &'a str) -> &'a str {
     if is_verb { "rtl" } else { tool }
 }
 
+/// What a tool answered that was called as a function.
+#[derive(Debug)]
+pub struct Called {
+    /// How it ended.
+    pub result: Result<Exit, Failure>,
+    /// What it printed to standard output.
+    pub report: String,
+    /// What it printed to standard error.
+    pub messages: String,
+}
+
+/// Calls a tool as a function: the line is that of [`run_line`], and nothing is printed.
+pub fn call<Arguments: Parser>(
+    line: Vec<OsString>,
+    tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
+) -> Called {
+    let (messages, read) = crate::output::shared();
+    let mut out = Output::new("rtl", Box::new(std::io::sink()), Box::new(messages));
+    let (result, report) = out.capture(|out| parse_and_run(line, out, tool));
+    drop(out);
+    Called { result, report, messages: read() }
+}
+
 /// As [`run`], with the command line and the output given.
 fn run_with<Arguments: Parser>(
     line: impl IntoIterator<Item = OsString>,

@@ -120,6 +120,19 @@ fn every_tool_has_a_name_of_its_own() {
 }
 
 #[test]
+fn a_program_imports_the_package_to_annotate_its_recording_and_to_read_it() {
+    let Some(environment) = Environment::on("bookworm") else { return };
+    let program = "import rtl\nwith rtl.trace('loop') as recording:\n    print(recording)";
+    let output = environment.shell("rtl trace python3 -c \"$1\"", 1).arg(program).output().unwrap();
+    assert_success(&output);
+    assert_eq!(text(&output.stdout), "this process is recorded\n", "{output:?}");
+    let program = "import rtl\nprint(*rtl.open('trace.db').summary()['ranges']['groups'])";
+    let output = environment.shell("python3 -c \"$1\"", 1).arg(program).output().unwrap();
+    assert_success(&output);
+    assert!(text(&output.stdout).starts_with("{'name': 'loop', "), "{output:?}");
+}
+
+#[test]
 fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     let Some(environment) = Environment::on("experimental") else { return };
     environment.stack.write_starter(&environment.path("bin/python3"), Path::new(PYTHON));
@@ -159,7 +172,7 @@ fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     assert_eq!(tables.ranges.len(), 4 * 3 * 6, "each step and its five parts, on each rank");
 }
 
-/// The programs and libraries in the wheel, unpacked into `folder`.
+/// The programs, the libraries and the extension of Python in the wheel, unpacked into `folder`.
 fn files(wheel: &Path, folder: &Path) -> Vec<PathBuf> {
     let mut unpack = Command::new("python3");
     unpack.args(["-m", "zipfile", "--extract"]).arg(wheel).arg(folder);
@@ -170,7 +183,8 @@ fn files(wheel: &Path, folder: &Path) -> Vec<PathBuf> {
     let libraries = ["librtl.so", "librtl_hip.so"].map(|name| data.join("data/lib").join(name));
     // The other names of `rtl` are scripts.
     let is_script = |path: &PathBuf| fs::read(path).unwrap().starts_with(b"#!");
-    programs.filter(|path| !is_script(path)).chain(libraries).collect()
+    let extension = folder.join("rtl/_native.abi3.so");
+    programs.filter(|path| !is_script(path)).chain(libraries).chain([extension]).collect()
 }
 
 #[test]
@@ -201,7 +215,7 @@ fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let promised: u32 = tag.split_once('_').unwrap().0.parse().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let files = files(&wheel, folder.path());
-    assert_eq!(files.len(), 3, "{files:?}");
+    assert_eq!(files.len(), 4, "{files:?}");
     for file in files {
         let output = Command::new("objdump").arg("-p").arg(&file).output().unwrap();
         assert_success(&output);
