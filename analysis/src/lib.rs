@@ -4,6 +4,67 @@
 //! [`Analysis`] for several that share what they need. The crate reads no file, knows no SQL and prints nothing.
 //! Every result is deterministic: a total order with ties by name, the same values whatever the row order.
 //! Times are integer nanoseconds; only means and shares are floating point.
+//!
+//! # Examples
+//! The kernels with most time, and the queue on which they ran:
+//!
+//! ```
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! use rtl_analysis::kernels::GroupBy;
+//! use rtl_analysis::{Analysis, Categories};
+//! use rtl_schema::{Select, Trace};
+//!
+//! let tables = Trace::open("../tests/fixtures/real/gpt-loader.json.gz")?.read(&Select::summary())?;
+//! let categories = Categories::default();
+//! let analysis = Analysis::new(&tables, &categories);
+//! let first = &analysis.kernels()[0];
+//! assert_eq!((first.stats.calls, first.stats.total_ns), (85, 3_268_663));
+//! let queues = analysis.groups(GroupBy::Queue);
+//! assert_eq!(queues.iter().map(|queue| queue.stats.calls).sum::<u64>(), 1110);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Why GPUs were idle. Every nanosecond has one cause:
+//!
+//! ```
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! # use rtl_analysis::{Analysis, Categories};
+//! # use rtl_schema::{Select, Trace};
+//! let tables = Trace::open("../tests/fixtures/real/gpt-loader.json.gz")?.read(&Select::summary())?;
+//! let categories = Categories::default();
+//! let analysis = Analysis::new(&tables, &categories);
+//! let gpu = &analysis.idle()[0];
+//! assert_eq!(gpu.idle_ns, 72_220_115);
+//! assert_eq!(gpu.causes.iter().map(|cause| cause.idle_ns).sum::<i64>(), gpu.idle_ns);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where time is lost, most of it first:
+//!
+//! ```
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! # use rtl_analysis::{Analysis, Categories, findings, trust};
+//! # use rtl_schema::{Select, Trace};
+//! let tables = Trace::open("../tests/fixtures/real/gpt-loader.json.gz")?.read(&Select::summary())?;
+//! let categories = Categories::default();
+//! let analysis = Analysis::new(&tables, &categories);
+//! let health = trust::health(&analysis, None);
+//! let found = findings::findings(&analysis, &health).findings;
+//! assert_eq!(found.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>(), ["idle-host", "launch-bound"]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//! The crate has no features.
+//!
+//! # Versions
+//! As of [`rtl_schema`], whose types are part of this crate's interface: both have the same version. A rule that finds more or
+//! other things in a trace is a change of the second number and stands in the changelog.
+
+#![forbid(unsafe_code)]
 
 pub mod align;
 pub mod allocations;

@@ -17,6 +17,47 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Examples
+//! What a file is and what it has, before its rows are read:
+//!
+//! ```
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! let trace = rtl_schema::Trace::open("../tests/fixtures/real/gpt-loader.json.gz")?;
+//! assert_eq!(trace.dialect().label(), "kineto-json");
+//! assert!(rtl_schema::Trace::open("Cargo.toml").is_err(), "the content decides, not the name");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rows in pieces, in memory that does not grow with the file:
+//!
+//! ```
+//! # fn main() -> Result<(), rtl_schema::Error> {
+//! use rtl_schema::{Error, Select, Trace};
+//!
+//! let trace = Trace::open("../tests/fixtures/real/gpt-loader.json.gz")?;
+//! let (mut calls, mut bytes) = (0, 0);
+//! trace.stream(&Select { api: true, ..Select::ops() }, |piece| {
+//!     calls += piece.api_calls.len();
+//!     bytes += piece.copies.iter().map(|copy| copy.bytes.unwrap_or(0)).sum::<u64>();
+//!     Ok::<_, Error>(())
+//! })?;
+//! assert_eq!((calls, bytes), (1726, 25_497_232));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//! The crate has no features: every build reads every dialect. It brings SQLite with it and needs a C compiler for that.
+//!
+//! # Versions
+//! Until 1.0 the second number of the version rises with every change that can break a program, and the third with all others.
+//! A new dialect, a new column and a new field of [`Select`] are such changes of the second number, as structs of columns are
+//! meant to be written out. The oldest Rust that compiles the crate is in its manifest and rises with the second number alone.
+//! Files are another matter: what one version reads, all later ones read.
+
+#![forbid(unsafe_code)]
 
 mod column;
 mod column_set;
