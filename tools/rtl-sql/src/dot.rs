@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use cli::Failure;
+use tables::Table;
 
 use crate::source::Source;
-use crate::tables::{self, Table};
+use crate::vector;
 
 /// The answer to a command that begins with a dot; `None` of SQL.
 pub(crate) fn answer(text: &str, source: &Source) -> Option<Result<String, Failure>> {
@@ -37,7 +38,13 @@ fn schema(name: &str) -> Result<String, Failure> {
     for table in tables::all().iter().filter(|table| one.is_none_or(|one| one.name == table.name)) {
         let _ = writeln!(text, "{}: {}", table.name, table.about);
         for column in &table.columns {
-            let _ = writeln!(text, "  {:<19} {:<7} {}", column.name, column.kind.name(), column.about);
+            let _ = writeln!(
+                text,
+                "  {:<19} {:<7} {}",
+                column.name,
+                vector::kind(column.kind).name(),
+                column.about
+            );
         }
     }
     Ok(text)

@@ -7,7 +7,6 @@ use duckdb::{Connection, Database, Interrupter, Parameter, Rows, Settings, State
 
 use crate::functions::{OpsOfTrace, TableOfTraces};
 use crate::source::Source;
-use crate::tables;
 use crate::watch::ProgressOfStatement;
 
 /// An open database.

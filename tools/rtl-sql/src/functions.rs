@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use duckdb::{Bound, CHUNK, Call, Chunk, Scan, TableFunction, Type};
+use duckdb::{Bound, Call, Chunk, Scan, TableFunction, Type};
 use rtl_schema::Select;
+use tables::{CHUNK, Table};
 
-use crate::loaded::Loaded;
-use crate::source::Source;
-use crate::tables::{self, Table};
+use crate::source::{Source, Trace};
+use crate::vector::{self, Vector};
 
 /// Chunks that are worth a thread.
 const CHUNKS_OF_THREAD: usize = 32;
@@ -79,7 +79,7 @@ fn unknown(source: &Source, name: &str) -> String {
 
 impl Bound for BoundTable {
     fn columns(&self) -> Vec<(String, Type)> {
-        self.table.types().map(|(name, kind)| (name.to_owned(), kind)).collect()
+        self.table.columns.iter().map(|column| (column.name.to_owned(), vector::kind(column.kind))).collect()
     }
 
     fn estimate(&self) -> Option<u64> {
@@ -101,17 +101,17 @@ struct TableScan {
     table: &'static Table,
     columns: Vec<usize>,
     /// Each trace with its rows and the number of its first chunk.
-    parts: Vec<(Arc<Loaded>, usize, usize)>,
+    parts: Vec<(Arc<Trace>, usize, usize)>,
     chunks: usize,
     next: AtomicUsize,
 }
 
 impl TableScan {
-    fn new(table: &'static Table, columns: Vec<usize>, traces: Vec<Arc<Loaded>>) -> Self {
+    fn new(table: &'static Table, columns: Vec<usize>, traces: Vec<Arc<Trace>>) -> Self {
         let mut chunks = 0;
         let mut parts = Vec::with_capacity(traces.len());
         for trace in traces {
-            let rows = (table.rows)(&trace);
+            let rows = table.rows(&trace.loaded);
             if rows > 0 {
                 parts.push((trace, rows, chunks));
                 chunks += rows.div_ceil(CHUNK);
@@ -121,7 +121,7 @@ impl TableScan {
     }
 
     /// The rows of a chunk.
-    fn rows(&self, chunk: usize) -> Option<(&Loaded, Range<usize>)> {
+    fn rows(&self, chunk: usize) -> Option<(&Trace, Range<usize>)> {
         let part = self.parts.partition_point(|(.., first)| *first <= chunk).checked_sub(1)?;
         let (trace, rows, first) = &self.parts[part];
         let start = (chunk - first) * CHUNK;
@@ -143,7 +143,9 @@ impl Scan for TableScan {
         for (place, &column) in self.columns.iter().enumerate() {
             // A count of rows asks for a column that no table has.
             if let Some(column) = self.table.columns.get(column) {
-                (column.fill)(trace, rows.clone(), &mut out.vector(place, rows.len()));
+                let vector = out.vector(place, rows.len());
+                let mut vector = Vector { dictionaries: &trace.dictionaries, vector };
+                column.fill(&trace.loaded, rows.clone(), &mut vector);
             }
         }
         out.set_len(rows.len());

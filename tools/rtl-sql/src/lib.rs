@@ -1,7 +1,7 @@
 //! Any question: SQL on traces. The library behind `rtl-sql`.
 //!
-//! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, `tables` declares every table
-//! with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `engine` opens the database, and
+//! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, the crate `tables` declares
+//! every table with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `engine` opens the database, and
 //! `render` prints results.
 
 /// The command line.
@@ -10,12 +10,11 @@ mod dot;
 mod engine;
 mod failure;
 mod functions;
-mod loaded;
 mod parquet;
 mod render;
 mod shell;
 mod source;
-mod tables;
+mod vector;
 mod watch;
 
 use std::io::{IsTerminal, Read, Write};

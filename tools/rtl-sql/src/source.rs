@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rtl_schema::{Error, Select, Trace};
+use rtl_schema::{Error, Select};
+use tables::Loaded;
 
-use crate::loaded::Loaded;
+use crate::vector::Dictionaries;
 
 /// Traces, each read when a query needs it.
 #[derive(Debug)]
@@ -19,7 +20,14 @@ pub(crate) struct Source {
 struct TraceFile {
     path: PathBuf,
     label: String,
-    loaded: Mutex<Option<Arc<Loaded>>>,
+    read: Mutex<Option<Arc<Trace>>>,
+}
+
+/// A trace that was read, and what vectors of DuckDB share of it.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    pub(crate) loaded: Loaded,
+    pub(crate) dictionaries: Dictionaries,
 }
 
 impl Source {
@@ -30,8 +38,8 @@ impl Source {
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
         let labels = labels(paths);
         let file = |(path, label): (&PathBuf, String)| {
-            Trace::open(path)?;
-            Ok(TraceFile { path: path.clone(), label, loaded: Mutex::default() })
+            rtl_schema::Trace::open(path)?;
+            Ok(TraceFile { path: path.clone(), label, read: Mutex::default() })
         };
         let traces = paths.iter().zip(labels).map(file).collect::<Result<_, Error>>()?;
         Ok(Self { traces, wanted: Mutex::default() })
@@ -63,7 +71,7 @@ impl Source {
     ///
     /// # Errors
     /// Where a trace cannot be read.
-    pub(crate) fn load(&self, position: Option<usize>, select: Select) -> Result<Vec<Arc<Loaded>>, Error> {
+    pub(crate) fn load(&self, position: Option<usize>, select: Select) -> Result<Vec<Arc<Trace>>, Error> {
         let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
         let traces = match position {
             Some(position) => &self.traces[position..=position],
@@ -75,15 +83,16 @@ impl Source {
 
 impl TraceFile {
     /// The trace with the parts that are `needed`, and those that are `wanted` where it has to be read.
-    fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Loaded>, Error> {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.select.covers(needed)) {
-            return Ok(Arc::clone(loaded));
+    fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Trace>, Error> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(trace) = read.as_ref().filter(|trace| trace.loaded.select().covers(needed)) {
+            return Ok(Arc::clone(trace));
         }
-        let select = loaded.take().map_or(wanted, |before| before.select.union(wanted));
-        let tables = Trace::open(&self.path)?.read(&select)?;
-        let new = Arc::new(Loaded::new(&self.label, select, tables));
-        *loaded = Some(Arc::clone(&new));
+        let select = read.take().map_or(wanted, |before| before.loaded.select().union(wanted));
+        let tables = rtl_schema::Trace::open(&self.path)?.read(&select)?;
+        let loaded = Loaded::new(&self.label, select, tables);
+        let new = Arc::new(Trace { loaded, dictionaries: Dictionaries::default() });
+        *read = Some(Arc::clone(&new));
         Ok(new)
     }
 }

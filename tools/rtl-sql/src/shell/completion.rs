@@ -6,8 +6,6 @@ use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper, Result};
 
-use crate::tables;
-
 const KEYWORDS: [&str; 26] = [
     "select",
     "from",

@@ -17,7 +17,7 @@ use crate::engine::Engine;
 use crate::render::Style;
 use crate::source::Source;
 use crate::watch::Interrupts;
-use crate::{dot, failure, render, tables};
+use crate::{dot, failure, render};
 
 const COMMANDS: [&str; 5] = [".tables", ".schema", ".traces", ".help", ".quit"];
 

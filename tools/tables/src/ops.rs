@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use duckdb::OutputVector;
 use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
 use rtl_schema::{NameId, Select, TrackId};
 
-use super::column::Column;
-use super::table::{DURATION, Table, known};
+use crate::column::Column;
+use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
+use crate::sink::{CHUNK, Sink};
+use crate::table::{DURATION, Table, known};
 
 const IDS: Select = Select { ids: true, ..NOTHING };
 const LINKS: Select = Select { links: true, ..NOTHING };
@@ -104,10 +105,10 @@ pub(super) fn ops() -> Table {
     Table::new("ops", "Kernels, copies and barriers", rows)
         .with([
             Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row))),
-            Column::dictionary("name", "Name; of a kernel without .kd", Loaded::kernels, |trace, row| {
+            Column::dictionary("name", "Name; of a kernel without .kd", Dictionary::Kernels, |trace, row| {
                 trace.place(op(trace, row).name)
             }),
-            Column::dictionary("category", "Category of a kernel", Loaded::categories, |trace, row| {
+            Column::dictionary("category", "Category of a kernel", Dictionary::Categories, |trace, row| {
                 trace.place(if is_kernel(trace, row) { op(trace, row).name } else { NameId::NONE })
             }),
         ])
@@ -135,17 +136,17 @@ pub(super) fn dispatches() -> Table {
     };
     Table::new("dispatches", "Kernel launches", |trace| trace.tables.dispatches.len())
         .with([
-            Column::dictionary("name", "Name of the kernel without .kd", Loaded::kernels, name),
+            Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name),
             Column::dictionary(
                 "display_name",
                 "Short name that no other kernel has",
-                Loaded::display_names,
+                Dictionary::DisplayNames,
                 name,
             ),
             Column::dictionary(
                 "category",
                 "Kind of kernel by its name: gemm, collective, ...",
-                Loaded::categories,
+                Dictionary::Categories,
                 name,
             ),
             Column::integers("start", "Start in ns", |trace, rows, out| {
@@ -190,14 +191,14 @@ pub(super) fn dispatches() -> Table {
 }
 
 /// The durations of dispatches.
-fn durations(trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>) {
+fn durations(trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink) {
     let durations = &trace.tables.dispatches.duration;
     let short = &durations.short()[rows.clone()];
     out.integers().iter_mut().zip(short).for_each(|(to, &short)| *to = short.into());
     if durations.all_short() {
         return;
     }
-    let mut validity = [u64::MAX; duckdb::CHUNK / 64];
+    let mut validity = [u64::MAX; CHUNK / 64];
     for (at, row) in rows.enumerate().filter(|&(at, _)| short[at] == u32::MAX) {
         match durations.valid(row) {
             Some(duration) => out.integers()[at] = duration,

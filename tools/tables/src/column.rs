@@ -1,27 +1,59 @@
 //! A column: its name, its type, and how it is written into vectors.
 
+use std::fmt;
 use std::ops::Range;
 
-use duckdb::{CHUNK, Dictionary, OutputVector, Type};
 use rtl_schema::{NameId, Select};
 
+use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
+use crate::sink::{CHUNK, Sink, Validity};
 
 /// Writes the values of some rows.
-type Fill = Box<dyn Fn(&Loaded, Range<usize>, &mut OutputVector<'_>) + Send + Sync>;
+type Fill = Box<dyn Fn(&Loaded, Range<usize>, &mut dyn Sink) + Send + Sync>;
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// True or false.
+    Bool,
+    /// Signed integers of 64 bits.
+    Integer,
+    /// Floating-point numbers of 64 bits.
+    Float,
+    /// Texts in UTF-8.
+    Text,
+}
 
 /// A column of a table.
-pub(crate) struct Column {
-    pub(crate) name: &'static str,
-    pub(crate) kind: Type,
+pub struct Column {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// The type of its values.
+    pub kind: Type,
     /// One line for people.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// The parts of a trace that it is made of.
-    pub(crate) needs: Select,
-    pub(crate) fill: Fill,
+    pub needs: Select,
+    fill: Fill,
+}
+
+impl fmt::Debug for Column {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Column").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+    }
 }
 
 impl Column {
+    /// Writes the values of rows, at most [`CHUNK`], into a sink that has room for them. The parts that the column and its table
+    /// need must have been read.
+    ///
+    /// # Panics
+    /// Of more rows than [`CHUNK`], or rows that the table does not have.
+    pub fn fill(&self, trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink) {
+        (self.fill)(trace, rows, out);
+    }
+
     fn new(name: &'static str, kind: Type, about: &'static str, fill: Fill) -> Self {
         Self { name, kind, about, needs: Select::ops(), fill }
     }
@@ -37,7 +69,7 @@ impl Column {
         about: &'static str,
         value: impl Fn(&Loaded, usize) -> Option<i64> + Send + Sync + 'static,
     ) -> Self {
-        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>| {
+        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink| {
             if let Some(validity) = nullable(out.integers(), rows, |row| value(trace, row)) {
                 out.set_validity(&validity);
             }
@@ -49,7 +81,7 @@ impl Column {
     pub(crate) fn integers(
         name: &'static str,
         about: &'static str,
-        fill: impl Fn(&Loaded, Range<usize>, &mut OutputVector<'_>) + Send + Sync + 'static,
+        fill: impl Fn(&Loaded, Range<usize>, &mut dyn Sink) + Send + Sync + 'static,
     ) -> Self {
         Self::new(name, Type::Integer, about, Box::new(fill))
     }
@@ -60,7 +92,7 @@ impl Column {
         about: &'static str,
         value: impl Fn(&Loaded, usize) -> Option<f64> + Send + Sync + 'static,
     ) -> Self {
-        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>| {
+        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink| {
             if let Some(validity) = nullable(out.floats(), rows, |row| value(trace, row)) {
                 out.set_validity(&validity);
             }
@@ -74,7 +106,7 @@ impl Column {
         about: &'static str,
         value: impl Fn(&Loaded, usize) -> Option<bool> + Send + Sync + 'static,
     ) -> Self {
-        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>| {
+        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink| {
             if let Some(validity) = nullable(out.bools(), rows, |row| value(trace, row).map(u8::from)) {
                 out.set_validity(&validity);
             }
@@ -88,21 +120,21 @@ impl Column {
         about: &'static str,
         value: impl Fn(&Loaded, usize) -> NameId + Send + Sync + 'static,
     ) -> Self {
-        Self::dictionary(name, about, Loaded::texts, move |trace, row| trace.place(value(trace, row)))
+        Self::dictionary(name, about, Dictionary::Texts, move |trace, row| trace.place(value(trace, row)))
     }
 
     /// Places in a dictionary.
     pub(crate) fn dictionary(
         name: &'static str,
         about: &'static str,
-        dictionary: fn(&Loaded) -> &Dictionary,
+        dictionary: Dictionary,
         place: impl Fn(&Loaded, usize) -> u32 + Send + Sync + 'static,
     ) -> Self {
-        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>| {
+        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink| {
             let mut places = [0; CHUNK];
             let count = rows.len();
             places.iter_mut().zip(rows).for_each(|(to, row)| *to = place(trace, row));
-            out.set_dictionary(dictionary(trace), &places[..count]);
+            out.set_places(trace, dictionary, &places[..count]);
         };
         Self::new(name, Type::Text, about, Box::new(fill))
     }
@@ -113,7 +145,7 @@ impl Column {
         about: &'static str,
         value: impl Fn(&Loaded, usize) -> Option<&str> + Send + Sync + 'static,
     ) -> Self {
-        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut OutputVector<'_>| {
+        let fill = move |trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink| {
             let mut validity = [0; CHUNK / 64];
             for (at, row) in rows.enumerate() {
                 if let Some(text) = value(trace, row) {
@@ -132,7 +164,7 @@ fn nullable<T: Default>(
     values: &mut [T],
     rows: Range<usize>,
     value: impl Fn(usize) -> Option<T>,
-) -> Option<[u64; CHUNK / 64]> {
+) -> Option<Validity> {
     let mut validity = [0; CHUNK / 64];
     let mut known = 0;
     for (at, (to, row)) in values.iter_mut().zip(rows).enumerate() {

@@ -3,9 +3,10 @@
 use rtl_schema::table::{Collective, Counter, Track};
 use rtl_schema::{NameId, Select};
 
-use super::column::Column;
-use super::table::Table;
+use crate::column::Column;
+use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
+use crate::table::Table;
 
 /// The dispatch behind a row of collectives.
 fn dispatch(trace: &Loaded, row: usize) -> usize {
@@ -41,7 +42,7 @@ pub(super) fn collectives() -> Table {
     })
     .needing(Select { collectives: true, ..Select::ops() })
     .with([
-        Column::dictionary("name", "Name of the kernel", Loaded::kernels, |trace, row| {
+        Column::dictionary("name", "Name of the kernel", Dictionary::Kernels, |trace, row| {
             trace.place(trace.tables.dispatches.name[dispatch(trace, row)])
         }),
         text("operation", "What it does: allreduce, ...", |collective| collective.operation),

@@ -3,39 +3,32 @@
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-use duckdb::Dictionary;
 use rtl_analysis::idle::{self, IdlePiece};
 use rtl_analysis::launches::OpLatencies;
 use rtl_analysis::{Categories, DisplayNames};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, NameId, ProcessId, Select, Tables};
 
-/// A trace of which some parts were read. What follows from them is computed once, when a query asks for it.
+/// A trace of which some parts were read. What follows from them is computed once, when a column asks for it.
 #[derive(Debug)]
-pub(crate) struct Loaded {
-    /// The value of the column `trace`.
-    pub(crate) label: Dictionary,
-    /// The parts that were read.
-    pub(crate) select: Select,
-    /// The parts.
+pub struct Loaded {
+    label: Box<str>,
+    select: Select,
     pub(crate) tables: Tables,
-    texts: OnceLock<Dictionary>,
-    kernels: OnceLock<Dictionary>,
-    display_names: OnceLock<Dictionary>,
-    categories: OnceLock<(Dictionary, Vec<bool>)>,
+    display_names: OnceLock<DisplayNames>,
+    categories: OnceLock<Vec<Option<Box<str>>>>,
     latencies: OnceLock<OpLatencies>,
     idle: OnceLock<Vec<IdlePiece>>,
     collectives: OnceLock<Vec<u32>>,
 }
 
 impl Loaded {
-    pub(crate) fn new(label: &str, select: Select, tables: Tables) -> Self {
+    /// A trace with its name, which is the column `trace`, and the parts that were read.
+    pub fn new(label: &str, select: Select, tables: Tables) -> Self {
         Self {
-            label: Dictionary::new([Some(label)].into_iter()),
+            label: label.into(),
             select,
             tables,
-            texts: OnceLock::new(),
-            kernels: OnceLock::new(),
             display_names: OnceLock::new(),
             categories: OnceLock::new(),
             latencies: OnceLock::new(),
@@ -44,44 +37,43 @@ impl Loaded {
         }
     }
 
-    /// All strings as stored, in the places of [`Self::place`].
-    pub(crate) fn texts(&self) -> &Dictionary {
-        self.texts.get_or_init(|| self.dictionary(|text| text))
+    /// The name of the trace.
+    pub fn label(&self) -> &str {
+        &self.label
     }
 
-    /// All strings as names of kernels.
-    pub(crate) fn kernels(&self) -> &Dictionary {
-        self.kernels.get_or_init(|| self.dictionary(rtl_schema::identity))
+    /// The parts that were read.
+    pub fn select(&self) -> Select {
+        self.select
     }
 
-    /// The display names of kernels, and the other strings as stored.
-    pub(crate) fn display_names(&self) -> &Dictionary {
-        self.display_names.get_or_init(|| {
+    /// The columns that were read.
+    pub fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    /// The display name of a kernel, or the string as stored.
+    pub(crate) fn display_name(&self, place: usize) -> Option<&str> {
+        let names = self.display_names.get_or_init(|| {
             let used: BTreeSet<NameId> = self.tables.dispatches.name.iter().copied().collect();
             let names = used.iter().map(|&name| rtl_schema::identity(self.tables.strings.get(name)));
-            let names = DisplayNames::of(names);
-            self.dictionary(|text| names.get(rtl_schema::identity(text)))
-        })
+            DisplayNames::of(names)
+        });
+        self.text(place).map(|text| names.get(rtl_schema::identity(text)))
     }
 
-    /// The categories of kernels by name.
-    pub(crate) fn categories(&self) -> &Dictionary {
-        &self.categorised().0
-    }
-
-    fn categorised(&self) -> &(Dictionary, Vec<bool>) {
-        self.categories.get_or_init(|| {
+    /// The category of a kernel by its name.
+    pub(crate) fn category(&self, place: usize) -> Option<&str> {
+        let categories = self.categories.get_or_init(|| {
             let rules = Categories::default();
-            let mut used = vec![false; self.tables.strings.len() + 2];
+            let mut used = vec![false; self.places()];
             self.tables.dispatches.name.iter().for_each(|&name| used[self.place(name) as usize] = true);
             let category = |(place, used): (usize, &bool)| {
-                used.then(|| rules.of(rtl_schema::identity(self.text(place))))
+                used.then(|| rules.of(rtl_schema::identity(self.stored(place))).into())
             };
-            let categories: Vec<Option<&str>> = used.iter().enumerate().map(category).collect();
-            let is_collective =
-                categories.iter().map(|of| *of == Some(rtl_analysis::categories::COLLECTIVE)).collect();
-            (Dictionary::new(categories.into_iter()), is_collective)
-        })
+            used.iter().enumerate().map(category).collect()
+        });
+        categories[place].as_deref()
     }
 
     /// The launch latency of each op.
@@ -98,7 +90,8 @@ impl Loaded {
     pub(crate) fn collectives(&self) -> &[u32] {
         self.collectives.get_or_init(|| {
             let dispatches = &self.tables.dispatches;
-            let by_name = &self.categorised().1;
+            let of_name = |place| self.category(place) == Some(rtl_analysis::categories::COLLECTIVE);
+            let by_name: Vec<bool> = (0..self.places()).map(of_name).collect();
             let is_collective = |row: &u32| {
                 let row = *row as usize;
                 by_name[self.place(dispatches.name[row]) as usize] || dispatches.collective.get(row).is_some()
@@ -118,21 +111,24 @@ impl Loaded {
         }
     }
 
-    /// The string at a place.
-    fn text(&self, place: usize) -> &str {
+    /// How many places the dictionaries have.
+    pub(crate) fn places(&self) -> usize {
+        self.tables.strings.len() + 2
+    }
+
+    /// The string at a place; a name that the source stores as null is null.
+    pub(crate) fn text(&self, place: usize) -> Option<&str> {
+        (place != self.tables.strings.len()).then(|| self.stored(place))
+    }
+
+    /// The string at a place as reports print it.
+    fn stored(&self, place: usize) -> &str {
         let strings = self.tables.strings.len();
         self.tables.strings.get(match place.checked_sub(strings) {
             None => NameId(place as u32),
             Some(0) => NameId::NONE,
             Some(_) => NameId::DANGLING,
         })
-    }
-
-    /// A dictionary with a form of each string; a name that the source stores as null is null.
-    fn dictionary<'a>(&'a self, form: impl Fn(&'a str) -> &'a str) -> Dictionary {
-        let strings = self.tables.strings.len();
-        let form = |place| (place != strings).then(|| form(self.text(place)));
-        Dictionary::new((0..strings + 2).map(form))
     }
 
     /// The number of a GPU; none of other agents.

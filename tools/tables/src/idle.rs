@@ -3,9 +3,9 @@
 use rtl_analysis::idle::IdlePiece;
 use rtl_schema::Select;
 
-use super::column::Column;
-use super::table::Table;
+use crate::column::Column;
 use crate::loaded::Loaded;
+use crate::table::Table;
 
 pub(super) fn idle() -> Table {
     fn piece(trace: &Loaded, row: usize) -> &IdlePiece {

@@ -1,27 +1,39 @@
 //! A table: its name and its columns.
 
-use duckdb::Type;
+use std::fmt;
+
 use rtl_schema::{ProcessId, Select};
 
-use super::column::Column;
+use crate::column::Column;
+use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
 
 /// A table.
-pub(crate) struct Table {
-    pub(crate) name: &'static str,
+pub struct Table {
+    /// Its name, in lower case.
+    pub name: &'static str,
     /// One line for people.
-    pub(crate) about: &'static str,
+    pub about: &'static str,
     /// The parts of a trace that its rows are made of.
-    pub(crate) needs: Select,
-    /// The number of its rows.
-    pub(crate) rows: fn(&Loaded) -> usize,
-    pub(crate) columns: Vec<Column>,
+    pub needs: Select,
+    rows: fn(&Loaded) -> usize,
+    /// Its columns; the first one is `trace`.
+    pub columns: Vec<Column>,
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table")
+            .field("name", &self.name)
+            .field("columns", &self.columns)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Table {
     /// A table whose first column is the name of the trace.
     pub(super) fn new(name: &'static str, about: &'static str, rows: fn(&Loaded) -> usize) -> Self {
-        let trace = Column::dictionary("trace", "Name of the trace", |trace| &trace.label, |_, _| 0);
+        let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0);
         Self { name, about, needs: Select::ops(), rows, columns: vec![trace] }
     }
 
@@ -61,9 +73,9 @@ impl Table {
         ])
     }
 
-    /// The columns by name and type.
-    pub(crate) fn types(&self) -> impl Iterator<Item = (&'static str, Type)> {
-        self.columns.iter().map(|column| (column.name, column.kind))
+    /// The number of its rows in a trace of which the parts were read that it needs.
+    pub fn rows(&self, trace: &Loaded) -> usize {
+        (self.rows)(trace)
     }
 }
 

@@ -3,9 +3,9 @@
 use rtl_schema::ProcessId;
 use rtl_schema::table::{Agent, AgentKind, Process};
 
-use super::column::Column;
-use super::table::Table;
+use crate::column::Column;
 use crate::loaded::Loaded;
+use crate::table::Table;
 
 pub(super) fn agents() -> Table {
     fn agent(trace: &Loaded, row: usize) -> &Agent {

@@ -3,9 +3,9 @@
 use rtl_schema::Select;
 use rtl_schema::table::{Allocation, Range, RangeKind};
 
-use super::column::Column;
-use super::table::{Table, known};
+use crate::column::Column;
 use crate::loaded::Loaded;
+use crate::table::{Table, known};
 
 const ARGS: Select = Select { args: true, ..API };
 const API: Select = Select {
