@@ -43,6 +43,11 @@ const WAIT_FAILED: u32 = 2;
 /// Timeouts from here on are for ever.
 const FOR_EVER: u32 = u32::MAX - 1;
 
+/// A wait ends after this at the latest. ROCr stores a signal's value and then looks whether a thread waits for it, without a
+/// fence between the two (`InterruptSignal::SetEvent`): where the thread that begins to wait reads the old value, no event is
+/// set, and with a driver that waits for ever the program hangs. Here the thread reads the value again.
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
 /// A call that failed, with the kernel's number for why.
 type Answer = Result<(), c_int>;
 
@@ -193,8 +198,11 @@ fn wait_events(simulator: &Simulator, wait: &mut WaitEvents) -> Answer {
         .map(|at| data.get(at))
         .map(|event| Awaited { event: event.event_id, age: event.age })
         .collect();
-    let timeout = (wait.timeout < FOR_EVER).then(|| Duration::from_millis(wait.timeout.into()));
-    let outcome = simulator.events.wait(&mut awaited, wait.all != 0, timeout);
+    let timeout = match wait.timeout {
+        FOR_EVER.. => LONGEST_WAIT,
+        timeout => Duration::from_millis(timeout.into()).min(LONGEST_WAIT),
+    };
+    let outcome = simulator.events.wait(&mut awaited, wait.all != 0, Some(timeout));
     wait.result = match outcome {
         Outcome::Complete => WAIT_COMPLETE,
         Outcome::Timeout => WAIT_TIMEOUT,

@@ -15,7 +15,7 @@ pub struct RenderOptions {
     pub group_by: GroupBy,
 
     /// Kernel names: full, mangled (as stored) or short (without types)
-    #[arg(long, value_enum, default_value_t, value_name = "STYLE", hide_possible_values = true)]
+    #[arg(long, value_enum, default_value_t, value_name = "FORM", hide_possible_values = true)]
     pub names: NameStyle,
 
     /// In Perfetto's formats, name launching calls after the kernels that they launched

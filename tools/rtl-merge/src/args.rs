@@ -23,7 +23,7 @@ pub struct Arguments {
     pub options: Options,
 
     /// Write no trace but a report of the kernels of each rank, as rtl-summary/1 (json) for rtl-diff
-    #[arg(long, conflicts_with_all = ["to", "check", "resume", "ClockOptions"])]
+    #[arg(long, conflicts_with_all = ["output_format", "check", "resume", "ClockOptions"])]
     pub summary_only: bool,
 
     /// Format of the report: text or json
@@ -44,7 +44,7 @@ pub struct Options {
 
     /// Format of the merged trace: native or rpd [default: by the name of the output]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-    pub to: Option<Format>,
+    pub output_format: Option<Format>,
 
     /// Merge traces of different runs too, and replace an output that is not a merged trace
     #[arg(long)]
@@ -81,7 +81,7 @@ pub struct Options {
 pub struct IdentityOptions {
     /// The rank of a trace; repeatable
     #[arg(long, value_name = "FILE=N")]
-    pub rank: Vec<String>,
+    pub set_rank: Vec<String>,
 
     /// Accept traces without a rank although others have one
     #[arg(long)]
@@ -139,7 +139,7 @@ impl Options {
     #[must_use]
     pub fn format(&self) -> Format {
         let is_rpd = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
-        self.to.unwrap_or(if is_rpd { Format::Rpd } else { Format::Native })
+        self.output_format.unwrap_or(if is_rpd { Format::Rpd } else { Format::Native })
     }
 }
 
@@ -147,7 +147,7 @@ const EXAMPLES: &str = "\
 Examples:
   rtl-merge -o job.db rank*.db
       one trace, then: rtl-summary --by rank job.db
-  rtl-merge --check --rank node7.db=7 --format json node*.db
+  rtl-merge --check --set-rank node7.db=7 --format json node*.db
       ranks, machines and GPUs, and whether all traces can be read
   rtl-merge --summary-only -o run1.json run1/rank*.db
       a report of all ranks of a run; of five runs a side: rtl-diff --as runs a*.json -- b*.json";

@@ -81,7 +81,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 /// Where the options are invalid, a trace cannot be read, the traces do not belong together or the output cannot be
 /// written; an earlier output then stays.
 pub fn merge(options: &Options, out: &mut Output) -> Result<Document, Failure> {
-    let overrides = RankOverrides::parse(&options.identity.rank)?;
+    let overrides = RankOverrides::parse(&options.identity.set_rank)?;
     if !options.check {
         output::check(options)?;
     }

@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::input::Input;
 
-/// Ranks set by `--rank FILE=N`.
+/// Ranks set by `--set-rank FILE=N`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RankOverrides(Vec<(String, u32)>);
 
@@ -21,11 +21,11 @@ impl RankOverrides {
         for word in words {
             let parsed = word.rsplit_once('=').and_then(|(file, rank)| Some((file, rank.parse().ok()?)));
             let Some((file, rank)) = parsed else {
-                return Err(Failure::usage(format!("--rank: `{word}` is not FILE=N"))
-                    .with_hint("write the file as among the traces, for example --rank node7.db=7"));
+                return Err(Failure::usage(format!("--set-rank: `{word}` is not FILE=N"))
+                    .with_hint("write the file as among the traces, for example --set-rank node7.db=7"));
             };
             if ranks.iter().any(|(other, _)| other == file) {
-                return Err(Failure::usage(format!("--rank: {file} has two ranks")));
+                return Err(Failure::usage(format!("--set-rank: {file} has two ranks")));
             }
             ranks.push((file.to_owned(), rank));
         }
@@ -55,7 +55,7 @@ pub(crate) fn assign(
 ) -> Result<(), Failure> {
     for (file, _) in &overrides.0 {
         if !inputs.iter().any(|input| is_named(&input.path, file)) {
-            return Err(Failure::usage(format!("--rank: {file} is not among the traces")));
+            return Err(Failure::usage(format!("--set-rank: {file} is not among the traces")));
         }
     }
     if inputs.iter().all(|input| input.ranks().is_empty()) {
@@ -103,7 +103,7 @@ fn check_missing(inputs: &[Input]) -> Result<(), Failure> {
     }
     let some = format!("{} of {} traces have no rank: {}", without.len(), inputs.len(), without.join(", "));
     Err(Failure::input(anyhow::anyhow!(some))
-        .with_hint("--rank FILE=N sets it, --allow-missing leaves it unknown"))
+        .with_hint("--set-rank FILE=N sets it, --allow-missing leaves it unknown"))
 }
 
 fn check_repeated(inputs: &[Input]) -> Result<(), Failure> {
@@ -122,7 +122,7 @@ fn check_repeated(inputs: &[Input]) -> Result<(), Failure> {
             let files: Vec<String> = claimants.iter().map(|input| input.name()).collect();
             let what = format!("{} traces are rank {rank}: {}", files.len(), files.join(", "));
             return Err(Failure::input(anyhow::anyhow!(what))
-                .with_hint("--rank FILE=N says which rank each of them is"));
+                .with_hint("--set-rank FILE=N says which rank each of them is"));
         }
     }
     Ok(())

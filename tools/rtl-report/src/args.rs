@@ -33,7 +33,7 @@ pub struct Options {
     pub output: Option<PathBuf>,
 
     /// Replace an existing file
-    #[arg(short, long)]
+    #[arg(long)]
     pub force: bool,
 
     /// Show the page in the browser, or print its path where there is none

@@ -36,7 +36,7 @@ pub struct Arguments {
     pub inputs: Vec<String>,
 
     /// Read the query from a file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
 
     /// The value of a parameter: `$name` in the query; repeat the flag

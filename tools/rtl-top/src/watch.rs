@@ -15,6 +15,11 @@ const SILENCE: Duration = Duration::from_secs(1);
 const LOOKUP: Duration = Duration::from_secs(2);
 /// A recorder publishes every 25 ms while anything happens: after so long nothing does.
 const IDLE_NS: i64 = 250_000_000;
+/// The clock of a recorder's times. Only Linux has recorders; elsewhere only files of other machines are watched.
+#[cfg(target_os = "linux")]
+const RECORDER_CLOCK: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const RECORDER_CLOCK: ClockId = ClockId::Monotonic;
 
 /// A recording that is watched.
 #[derive(Debug)]
@@ -106,7 +111,7 @@ impl Watched {
         let tables = self.trace.tables();
         let process = tables.processes.first().cloned().unwrap_or_default();
         let as_of = self.trace.as_of();
-        let time = clock_gettime(ClockId::Boottime);
+        let time = clock_gettime(RECORDER_CLOCK);
         let clock = time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec);
         let is_live = self.phase == Phase::Recording && self.is_of_this_boot();
         let now = as_of.map(|as_of| if is_live && clock - as_of > IDLE_NS { clock } else { as_of });

@@ -66,7 +66,7 @@ fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool
     let options = rtl_merge::args::Options {
         traces: recordings.to_vec(),
         output: Some(merged.to_owned()),
-        to: Some(Format::Native),
+        output_format: Some(Format::Native),
         force: true,
         keep_going: true,
         identity: IdentityOptions { allow_missing: true, ..IdentityOptions::default() },

@@ -71,3 +71,49 @@ pub(crate) fn of_name(name: &OsStr) -> Option<&'static Verb> {
 pub(crate) fn of_program(name: &OsStr) -> Option<&'static Verb> {
     VERBS.iter().find(|verb| name == verb.program && verb.flags.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use clap::Arg;
+
+    use super::*;
+
+    /// A value whose form differs: rtl-diff writes several reports, each in its format.
+    const OTHER_VALUES: [(&str, &str); 1] = [("--output", "FORMAT=FILE")];
+
+    /// The flags of a command and of its subcommands.
+    fn flags(command: &Command) -> Vec<Arg> {
+        let own = command.get_arguments().filter(|flag| flag.get_long().is_some()).cloned();
+        own.chain(command.get_subcommands().flat_map(flags)).collect()
+    }
+
+    /// What a flag takes: the name of its value, nothing for a switch.
+    fn value(flag: &Arg) -> Option<String> {
+        let names = flag.get_value_names()?;
+        flag.get_action().takes_values().then(|| names.join(" "))
+    }
+
+    #[test]
+    fn a_flag_takes_the_same_value_in_all_tools_and_a_letter_is_one_flag() {
+        let mut values: BTreeMap<String, (Option<String>, &str)> = BTreeMap::new();
+        let mut letters: BTreeMap<char, (String, &str)> = BTreeMap::new();
+        for verb in VERBS {
+            for flag in flags(&(verb.tool.command)()) {
+                let name = format!("--{}", flag.get_long().unwrap());
+                let value = value(&flag);
+                if let Some(letter) = flag.get_short() {
+                    let (other, tool) = letters.entry(letter).or_insert((name.clone(), verb.name));
+                    assert_eq!(*other, name, "-{letter} in {tool} and {}", verb.name);
+                }
+                if value.as_deref().is_some_and(|value| OTHER_VALUES.contains(&(name.as_str(), value))) {
+                    continue;
+                }
+                let (other, tool) = values.entry(name.clone()).or_insert((value.clone(), verb.name));
+                assert_eq!(*other, value, "{name} in {tool} and {}", verb.name);
+            }
+        }
+        assert!(values.len() > 60, "{}", values.len());
+    }
+}

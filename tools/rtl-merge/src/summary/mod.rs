@@ -47,7 +47,7 @@ const APPROXIMATE: [&str; 4] = ["p50_ns", "p95_ns", "p99_ns", "trimmed_mean_ns"]
 /// Where a trace cannot be read, the traces do not belong together or the report cannot be written; an earlier report
 /// then stays.
 pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> {
-    let overrides = RankOverrides::parse(&options.identity.rank)?;
+    let overrides = RankOverrides::parse(&options.identity.set_rank)?;
     check_report(options, SCHEMA)?;
     let sizes = options.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::new("reading", sizes, options.console.quiet);

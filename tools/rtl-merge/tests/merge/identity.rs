@@ -94,7 +94,7 @@ fn a_uuid_that_contradicts_the_place_keeps_gpus_apart() {
 #[test]
 fn the_rank_that_was_typed_counts_more_than_the_stored_one_and_that_more_than_the_name() {
     let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 2, steps: 2, ..Job::default() });
-    let report = folder.merge("-o all.db --rank rank0.db=5 rank0.db rank1.db");
+    let report = folder.merge("-o all.db --set-rank rank0.db=5 rank0.db rank1.db");
     let ranks: Vec<&Value> =
         report["inputs"].as_array().unwrap().iter().map(|input| &input["ranks"]).collect();
     assert_eq!(ranks, [&json!([1]), &json!([5])]);

@@ -83,9 +83,9 @@ fn a_trace_that_turns_out_to_be_damaged_while_it_is_merged_is_left_out_as_well()
 #[test]
 fn ranks_that_repeat_are_refused_with_their_files() {
     let folder = two_ranks();
-    let run = folder.run("-o all.db --rank rank0.db=1 rank0.db rank1.db");
+    let run = folder.run("-o all.db --set-rank rank0.db=1 rank0.db rank1.db");
     let expected = "rtl-merge: error: 2 traces are rank 1: rank0.db, rank1.db\n\
-                    hint: --rank FILE=N says which rank each of them is\n";
+                    hint: --set-rank FILE=N says which rank each of them is\n";
     assert_eq!((run.code, run.messages.as_str()), (3, expected));
 }
 

@@ -174,6 +174,6 @@ fn traces_that_do_not_belong_together_are_refused() {
     let run = folder.run("--summary-only rank0.db copy.db");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert!(run.messages.contains("copy.db and rank0.db have the same rows\n"), "{run:?}");
-    let told = report(&folder, "--rank rank0.db=7 rank0.db");
+    let told = report(&folder, "--set-rank rank0.db=7 rank0.db");
     assert_eq!((&told["reports"][0]["rank"], &told["inputs"][0]["ranks"][0]), (&7.into(), &7.into()));
 }

@@ -6,4 +6,5 @@ mod guides;
 mod installed;
 mod kept_lines;
 mod mistakes;
+mod packages;
 mod wheel;

@@ -306,9 +306,9 @@ pub(super) const OUTPUTS: [Mistake; 24] = [
         "--force replaces it",
     ),
     (
-        "rtl-merge one.db two.db --rank x",
+        "rtl-merge one.db two.db --set-rank x",
         2,
-        "--rank: `x` is not FILE=N",
+        "--set-rank: `x` is not FILE=N",
         "write the file as among the traces",
     ),
     ("rtl-merge one.db two.db --offset 3", 2, "--offset: `3` is not RANK=NS", "for example --offset 3=-1500"),
