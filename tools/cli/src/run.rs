@@ -209,7 +209,19 @@ fn usage(error: &clap::Error, command: &Command) -> Failure {
     let is_negative =
         unknown.as_deref().is_some_and(|word| word.trim_start_matches('-').parse::<u64>().is_ok());
     let hint = hint.or_else(|| is_negative.then(|| "numbers are not negative; see `--help`".to_owned()));
+    let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
+    let hint = hint.or_else(|| {
+        let example = is_missing.then(|| first_example(command)).flatten()?;
+        Some(format!("for example `{example}`; see `--help`"))
+    });
     Failure::usage(message).with_hint(hint.unwrap_or_else(|| "see `--help`".to_owned()))
+}
+
+/// The first command line of the examples in the help.
+fn first_example(command: &Command) -> Option<String> {
+    let help = command.get_after_help()?.to_string();
+    let example = help.lines().skip_while(|line| !line.starts_with("Examples:")).nth(1)?;
+    Some(example.trim().to_owned())
 }
 
 /// The flag that was probably meant: a misspelt one, or a value without its flag (`--json` for `--format json`). clap only
@@ -306,10 +318,13 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_argument_is_one_line_and_a_hint() {
+    fn a_missing_argument_is_one_line_and_a_hint_with_the_first_example() {
         let (exit, report, messages) = call(&[], silent);
         assert_eq!((exit, report.as_str()), (Exit::Usage, ""));
-        assert_eq!(messages, "rtl-test: error: missing: <TRACE>\nhint: see `--help`\n");
+        assert_eq!(
+            messages,
+            "rtl-test: error: missing: <TRACE>\nhint: for example `rtl-test a.db`; see `--help`\n"
+        );
     }
 
     #[test]

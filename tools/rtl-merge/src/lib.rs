@@ -130,7 +130,7 @@ impl TraceSet {
         out: &mut Output,
     ) -> Result<Vec<Input>, Failure> {
         let sizes = self.paths.iter().map(|path| output::size(path)).sum();
-        let progress = Progress::new("reading", sizes, options.console.quiet);
+        let progress = Progress::files("reading", self.paths.len(), sizes, options.console.quiet);
         let whole = options.check || !self.failures.is_empty();
         let (mut inputs, mut readable) = (Vec::new(), Vec::new());
         let read = |path: PathBuf| {
@@ -138,7 +138,7 @@ impl TraceSet {
             (path, input)
         };
         let Ok(()) = threads::in_order(take(&mut self.paths), read, |(path, input)| {
-            progress.advance(output::size(&path));
+            progress.advance_file(output::size(&path));
             match input {
                 Ok((mut input, own)) => {
                     input.renumber(&kernels.append(own));
@@ -215,7 +215,7 @@ fn write_output(
 ) -> Result<Rows, MergeError> {
     disk_space::check(output::folder(options.output()), inputs)?;
     let sizes = inputs.iter().map(Input::bytes).sum();
-    let progress = Progress::new("merging", sizes, options.console.quiet);
+    let progress = Progress::files("merging", inputs.len(), sizes, options.console.quiet);
     let mut checkpoint = Checkpoint::open(options.output(), inputs, plan.fingerprint(inputs))?;
     let written = write::write(inputs, plan, devices, &mut checkpoint, options.resume, &progress)?;
     match options.format() {

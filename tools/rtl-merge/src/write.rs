@@ -44,7 +44,7 @@ pub(crate) fn write(
             state.rows = all;
             checkpoint.save(&mut state, at + 1)?;
         }
-        progress.advance(input.bytes());
+        progress.advance_file(input.bytes());
     }
     state.writer.finish()?;
     let written = read_back(&checkpoint.part())?;

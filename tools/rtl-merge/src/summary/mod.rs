@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let overrides = RankOverrides::parse(&options.identity.set_rank)?;
     check_report(options, SCHEMA)?;
     let sizes = options.traces.iter().map(|path| size(path)).sum();
-    let progress = Progress::new("reading", sizes, options.console.quiet);
+    let progress = Progress::files("reading", options.traces.len(), sizes, options.console.quiet);
     let categories = Categories::default();
     let mut report = Report::new().with_context(|| "cannot write temporary files".to_owned())?;
     let (mut inputs, mut bad) = (Vec::new(), 0);
@@ -67,7 +67,7 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
                 bad += 1;
             }
         }
-        progress.advance(bytes);
+        progress.advance_file(bytes);
         Ok::<(), Failure>(())
     })?;
     input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
