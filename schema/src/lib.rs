@@ -43,7 +43,7 @@
 //!     bytes += piece.copies.iter().map(|copy| copy.bytes.unwrap_or(0)).sum::<u64>();
 //!     Ok::<_, Error>(())
 //! })?;
-//! assert_eq!((calls, bytes), (1726, 25_497_232));
+//! assert_eq!((calls, bytes), (1726, 503_610_840));
 //! # Ok(())
 //! # }
 //! ```

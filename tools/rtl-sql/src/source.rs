@@ -36,7 +36,7 @@ impl Source {
     /// # Errors
     /// Where a file is no trace.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
-        let labels = labels(paths);
+        let labels = tables::labels(paths);
         let file = |(path, label): (&PathBuf, String)| {
             rtl_schema::Trace::open(path)?;
             Ok(TraceFile { path: path.clone(), label, read: Mutex::default() })
@@ -94,30 +94,5 @@ impl TraceFile {
         let new = Arc::new(Trace { loaded, dictionaries: Dictionaries::default() });
         *read = Some(Arc::clone(&new));
         Ok(new)
-    }
-}
-
-/// Short names of files: without their folders where that distinguishes them.
-fn labels(paths: &[PathBuf]) -> Vec<String> {
-    let whole = |path: &PathBuf| path.display().to_string();
-    let last =
-        |path: &PathBuf| path.file_name().map_or_else(|| whole(path), |name| name.to_string_lossy().into());
-    let short: Vec<String> = paths.iter().map(last).collect();
-    let is_once = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
-    paths
-        .iter()
-        .zip(&short)
-        .map(|(path, name)| if is_once(name) { name.clone() } else { whole(path) })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn files_of_one_name_keep_their_folders() {
-        let paths = ["a/t.db", "b/t.db", "b/u.db"].map(PathBuf::from);
-        assert_eq!(labels(&paths), ["a/t.db", "b/t.db", "u.db"]);
     }
 }

@@ -9,6 +9,7 @@ mod dictionary;
 mod gpu;
 mod host;
 mod idle;
+mod labels;
 mod loaded;
 mod ops;
 mod reference;
@@ -19,6 +20,7 @@ use std::sync::LazyLock;
 
 pub use self::column::{Column, Type};
 pub use self::dictionary::Dictionary;
+pub use self::labels::labels;
 pub use self::loaded::Loaded;
 pub use self::sink::{CHUNK, Sink, Validity};
 pub use self::table::Table;

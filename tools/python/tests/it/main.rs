@@ -96,9 +96,9 @@ fn polars_pandas_pyarrow_and_duckdb_take_every_table_of_every_dialect() {
     let Some(package) = Package::with_libraries() else { return };
     let foreign = ["nsys-2022-saxpy.sqlite.gz", "rocprof-results.csv.gz", "rocprof-results.db.gz"];
     let foreign = foreign.map(|name| project().join("tests/fixtures/foreign").join(name));
-    let mut tables = package.python("tables.py");
-    tables.args(foreign).args(["train.json.gz", "before1.db", "before1.db,after1.db"]);
-    assert_eq!(printed(&mut tables), "tables: 13\n");
+    let mut check = package.python("tables.py");
+    check.args(foreign).args(["train.json.gz", "before1.db", "before1.db,after1.db"]);
+    assert_eq!(printed(&mut check), format!("tables: {}\n", tables::all().len()));
 }
 
 #[test]
