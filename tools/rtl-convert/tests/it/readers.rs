@@ -1,6 +1,7 @@
 //! Our files in the programs that people open them with, where `scripts/fetch/trace-readers` and `scripts/fetch/tracelens`
 //! have fetched those.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -207,5 +208,30 @@ fn arrow_pandas_and_polars_of_2023_and_of_today_read_a_data_set() {
         let lines: Vec<&str> = printed.lines().collect();
         assert_eq!(lines[0], "int64 string");
         assert!(lines[1..].iter().all(|line| *line == lines[1]), "{printed}");
+    }
+}
+
+#[test]
+fn two_processes_of_dask_count_and_add_up_kernels_to_the_nanosecond() {
+    let Some(dask) = fetched("readers/dask-2026", "scripts/fetch/trace-readers") else { return };
+    let folder = converted("in.db --to dataset -o set --run one");
+    let tables = rows(&folder.path("in.db"));
+    let mut expected: BTreeMap<&str, [i64; 3]> = BTreeMap::new();
+    for dispatch in tables.dispatches.iter() {
+        let name = rtl_schema::identity(tables.strings.get(dispatch.name));
+        let [count, timed, sum] = expected.entry(name).or_default();
+        let duration = dispatch.duration.filter(|&duration| duration >= 0);
+        (*count, *timed) = (*count + 1, *timed + i64::from(duration.is_some()));
+        *sum += duration.unwrap_or_default();
+    }
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dataset/engines/rtl_dask.py");
+    let set = folder.path("set");
+    for words in [&["kernels"][..], &["kernels", "--scan"]] {
+        let arguments = [&[program.to_str().unwrap(), set.to_str().unwrap()], words].concat();
+        let printed = python(&arguments, &[&dask]);
+        let rows = printed.lines().map(|line| serde_json::from_str::<(String, i64, i64, i64)>(line).unwrap());
+        let found: Vec<_> = rows.map(|(name, count, timed, sum)| (name, [count, timed, sum])).collect();
+        let found: BTreeMap<&str, [i64; 3]> = found.iter().map(|(name, row)| (name.as_str(), *row)).collect();
+        assert_eq!(found, expected, "{words:?}");
     }
 }
