@@ -94,6 +94,7 @@ functions! {
         fn extract_statements_error(extracted: ExtractedHandle) -> *const c_char;
         fn prepare_error(statement: PreparedHandle) -> *const c_char;
         fn nparams(statement: PreparedHandle) -> u64;
+        fn prepared_statement_type(statement: PreparedHandle) -> u32;
         fn parameter_name(statement: PreparedHandle, index: u64) -> *const c_char;
         fn bind_int64(statement: PreparedHandle, index: u64, value: i64) -> u32;
         fn bind_double(statement: PreparedHandle, index: u64, value: f64) -> u32;

@@ -28,7 +28,7 @@ pub use library::{load, version};
 pub use logical_type::Type;
 pub use output::{Chunk, Dictionary, OutputVector};
 pub use rows::Rows;
-pub use statement::{Parameter, Statement, Statements};
+pub use statement::{Effect, Parameter, Statement, Statements};
 pub use table_function::{Bound, Call, Scan, TableFunction};
 pub use value::Value;
 

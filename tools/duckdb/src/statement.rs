@@ -91,7 +91,31 @@ impl Drop for Statements {
     }
 }
 
+/// What a statement does, as far as it matters whether it writes files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It returns rows.
+    Query,
+    /// It writes a file or opens one: `COPY`, `EXPORT`, `ATTACH`, `LOAD`.
+    Files,
+    /// Another statement is in it: `EXPLAIN`, `PREPARE`, `EXECUTE`.
+    Other,
+    /// It changes the database in memory.
+    Memory,
+}
+
 impl Statement {
+    /// What the statement does.
+    pub fn effect(&self) -> Effect {
+        // The numbers of `duckdb_statement_type`.
+        match functions::prepared_statement_type(self.handle) {
+            1 => Effect::Query,
+            2 | 3 | 5 | 7 | 9 | 10 | 12 | 13 | 14 | 15 | 18 => Effect::Memory,
+            4 | 6 | 8 => Effect::Other,
+            _ => Effect::Files,
+        }
+    }
+
     /// The names of its parameters, `1`, `2`, ... where they have none.
     pub fn parameters(&self) -> Vec<String> {
         let count = functions::nparams(self.handle);

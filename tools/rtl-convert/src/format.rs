@@ -8,6 +8,7 @@ use cli::Failure;
 use crate::partition::SplitBy;
 use crate::render_options::RenderOptions;
 use crate::rows::RowCounts;
+use crate::run_name::RunName;
 use crate::source::Source;
 
 /// A format that `rtl-convert` writes.
@@ -58,6 +59,8 @@ pub struct Job<'a> {
     pub force: bool,
     /// How a partitioned format divides the rows.
     pub split: Option<SplitBy>,
+    /// The name of the run in a data set.
+    pub run: &'a RunName,
     /// How rows appear.
     pub render: &'a RenderOptions,
 }

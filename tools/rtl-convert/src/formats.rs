@@ -19,6 +19,8 @@ pub const FORMATS: &[&Format] = &[
     &crate::columns::CSV,
     #[cfg(feature = "columns")]
     &crate::columns::PARQUET,
+    #[cfg(feature = "columns")]
+    &crate::dataset::FORMAT,
     &rocprofv3::JSON,
     &rocprofv3::CSV,
     &rocprofv3::ROCPD,

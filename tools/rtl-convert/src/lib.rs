@@ -11,6 +11,8 @@ pub mod autograd;
 pub mod columns;
 pub mod counter_tracks;
 pub mod databases;
+#[cfg(feature = "columns")]
+pub mod dataset;
 /// One row of a timeline.
 pub mod event;
 pub mod event_args;
@@ -37,6 +39,8 @@ pub mod render_options;
 pub mod rocprof;
 pub mod rocprofv3;
 pub mod rows;
+/// The name of a run in a data set.
+pub mod run_name;
 pub mod sort;
 pub mod source;
 pub mod split;
@@ -143,7 +147,7 @@ fn convert_each(
     options: &Options,
     mut each: impl FnMut(Written) -> Result<(), Failure>,
 ) -> Result<Vec<String>, Failure> {
-    let Options { trace, force, split, render, .. } = options;
+    let Options { trace, force, split, run, render, .. } = options;
     if options.output.is_none() && rtl_schema::Input::is_stream(trace) {
         return Err(Failure::usage(format!("{} has no name for the output", trace.display()))
             .with_hint("-o FILE names the output"));
@@ -151,7 +155,7 @@ fn convert_each(
     let source = Source::open(trace, options.filter.clone())?.with_progress(render.progress);
     let output = options.output();
     let format = formats::choose(options.format, &output)?;
-    let job = Job { source: &source, trace, output: &output, force: *force, split: *split, render };
+    let job = Job { source: &source, trace, output: &output, force: *force, split: *split, run, render };
     match split.filter(|_| !format.partitioned) {
         None => each((format.write)(&job)?)?,
         Some(by) => {

@@ -7,6 +7,7 @@ use crate::format::Format;
 use crate::partition::SplitBy;
 use crate::perfetto_json;
 use crate::render_options::RenderOptions;
+use crate::run_name::RunName;
 
 /// A conversion: what the command line asks for, and what other tools pass to [`crate::convert`].
 #[derive(Args, Debug, Clone)]
@@ -31,6 +32,10 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "PART")]
     pub split: Option<SplitBy>,
 
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub run: RunName,
+
     /// Which rows are read; `None` is all
     #[arg(skip)]
     pub filter: Option<region::Filter>,
@@ -50,6 +55,7 @@ impl Options {
             format: Some(format),
             force: false,
             split: None,
+            run: RunName::default(),
             filter: None,
             render: RenderOptions::default(),
         }

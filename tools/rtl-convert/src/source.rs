@@ -82,6 +82,24 @@ impl Source {
         self.of_frameworks.get()
     }
 
+    /// All rows at once.
+    ///
+    /// # Errors
+    /// The trace cannot be read, or the filter selects nothing.
+    pub fn read(&self, select: &Select) -> Result<Tables, Failure> {
+        let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
+        let _progress = Progress::reading(size, "converting", !self.progress);
+        let mut tables = self.trace.read(select)?;
+        self.cut_off.set(tables.info.cut_off());
+        if let Some(region) = &self.filter {
+            region::apply(&mut tables, region).map_err(|error| filter::failure(self.trace.path(), error))?;
+        }
+        if let Some(part) = &self.part {
+            part.keep(&mut tables);
+        }
+        Ok(tables)
+    }
+
     /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only
     /// when all rows are, so a filtered trace is one batch.
     ///

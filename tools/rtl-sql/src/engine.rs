@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use duckdb::{Connection, Database, Interrupter, Parameter, Rows, Settings, Statement};
+use duckdb::{Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement};
 
 use crate::functions::{OpsOfTrace, TableOfTraces};
+use crate::literal::quoted;
 use crate::source::Source;
 use crate::watch::ProgressOfStatement;
 
@@ -13,6 +14,8 @@ use crate::watch::ProgressOfStatement;
 #[derive(Debug)]
 pub(crate) struct Engine {
     connection: Connection,
+    /// Whether queries could write files of data sets, and so statements are checked.
+    is_guarded: bool,
 }
 
 /// Values of parameters by name; those without a name have their number.
@@ -30,13 +33,23 @@ impl Engine {
             .with("autoload_known_extensions", "false");
         settings = settings.with("threads", threads::limit().to_string());
         let database = Database::open(&settings)?;
-        database.replace_tables(tables::all().iter().map(|table| table.name.to_owned()).collect());
-        let engine = Self { connection: database.connect()? };
-        let connection = &engine.connection;
-        for table in tables::all() {
-            connection.register(TableOfTraces { table, source: Arc::clone(source) })?;
+        let data_sets = &source.data_sets;
+        if data_sets.is_empty() {
+            database.replace_tables(tables::all().iter().map(|table| table.name.to_owned()).collect());
         }
-        connection.register(OpsOfTrace { source: Arc::clone(source) })?;
+        let engine = Self { connection: database.connect()?, is_guarded: !data_sets.is_empty() };
+        let connection = &engine.connection;
+        if data_sets.is_empty() {
+            for table in tables::all() {
+                connection.register(TableOfTraces { table, source: Arc::clone(source) })?;
+            }
+            connection.register(OpsOfTrace { source: Arc::clone(source) })?;
+        } else {
+            engine.set("allowed_directories", &data_sets.directories())?;
+            for view in data_sets.views() {
+                engine.run(&view, &[], |_| Ok(()))?.map_or(Ok(()), |mut rows| drain(&mut rows))?;
+            }
+        }
         // Progress is asked for, not printed.
         engine.set("enable_progress_bar", "true")?;
         engine.set("enable_progress_bar_print", "false")?;
@@ -60,7 +73,8 @@ impl Engine {
     }
 
     fn set(&self, setting: &str, value: &str) -> duckdb::Result<()> {
-        self.execute(&format!("SET {setting} = {value}"), &[])?.map_or(Ok(()), |mut rows| drain(&mut rows))
+        self.run(&format!("SET {setting} = {value}"), &[], |_| Ok(()))?
+            .map_or(Ok(()), |mut rows| drain(&mut rows))
     }
 
     /// Executes all statements of a text; the rows are those of the last one.
@@ -68,6 +82,39 @@ impl Engine {
     /// # Errors
     /// Those of DuckDB, and where a parameter has no value.
     pub(crate) fn execute(&self, text: &str, parameters: &Parameters) -> duckdb::Result<Option<Rows>> {
+        self.run(
+            text,
+            parameters,
+            |statement| if self.is_guarded { refuse_files(statement, text) } else { Ok(()) },
+        )
+    }
+
+    /// Executes a statement of this program around a query of the user, which must be one query alone.
+    ///
+    /// # Errors
+    /// As [`Self::execute`].
+    pub(crate) fn execute_around(
+        &self,
+        query: &str,
+        statement: &str,
+        parameters: &Parameters,
+    ) -> duckdb::Result<Option<Rows>> {
+        if self.is_guarded {
+            let mut statements = self.connection.statements(query)?;
+            let effect = statements.next().transpose()?.map(|statement| statement.effect());
+            if effect != Some(Effect::Query) || statements.has_next() {
+                return Err(duckdb::Error::Query("--format parquet needs one query".to_owned()));
+            }
+        }
+        self.run(statement, parameters, |_| Ok(()))
+    }
+
+    fn run(
+        &self,
+        text: &str,
+        parameters: &Parameters,
+        check: impl Fn(&Statement) -> duckdb::Result<()>,
+    ) -> duckdb::Result<Option<Rows>> {
         let mut statements = self.connection.statements(text)?;
         let mut last = None;
         loop {
@@ -79,10 +126,23 @@ impl Engine {
             }
             let Some(statement) = statements.next() else { return Ok(last) };
             let statement = statement?;
+            check(&statement)?;
             bind(&statement, parameters)?;
             last = Some(statement.execute()?);
         }
     }
+}
+
+/// Refuses a statement that may write files: DuckDB lets queries write where they may read.
+fn refuse_files(statement: &Statement, text: &str) -> duckdb::Result<()> {
+    let has = |word: &str| text.to_ascii_lowercase().contains(word);
+    let writes = match statement.effect() {
+        Effect::Query | Effect::Memory => false,
+        Effect::Other => has("copy") || has("export"),
+        Effect::Files => true,
+    };
+    let refusal = "a query of a data set writes no file; --output does";
+    if writes { Err(duckdb::Error::Query(refusal.to_owned())) } else { Ok(()) }
 }
 
 fn drain(rows: &mut Rows) -> duckdb::Result<()> {
@@ -98,11 +158,6 @@ fn bind(statement: &Statement, parameters: &Parameters) -> duckdb::Result<()> {
         statement.bind(index, value)?;
     }
     Ok(())
-}
-
-/// A path as the text of a string of SQL.
-pub(crate) fn quoted(path: &Path) -> String {
-    path.display().to_string().replace('\'', "''")
 }
 
 /// The folder of what does not fit into memory; DuckDB makes it when it needs it, and removes it.

@@ -6,10 +6,12 @@
 
 /// The command line.
 pub mod args;
+mod data_sets;
 mod dot;
 mod engine;
 mod failure;
 mod functions;
+mod literal;
 mod parquet;
 mod render;
 mod shell;
@@ -40,6 +42,10 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         warnings.iter().for_each(|warning| out.warning(warning));
     }
     let source = Arc::new(Source::open(&paths)?);
+    if source.is_mixed() {
+        return Err(Failure::usage("traces and data sets together")
+            .with_hint("`rtl-convert TRACE --to dataset -o DIR` adds a trace to a data set"));
+    }
     let query = match query {
         Some(query) => query,
         None if std::io::stdin().is_terminal() && arguments.rendering.output.is_none() => {

@@ -6,8 +6,9 @@ use atomic_file::AtomicFile;
 use cli::Failure;
 
 use crate::args::Arguments;
-use crate::engine::{Engine, quoted};
+use crate::engine::Engine;
 use crate::failure;
+use crate::literal::quoted;
 use crate::source::Source;
 
 /// Writes the rows of one query into `file`.
@@ -25,7 +26,7 @@ pub(crate) fn write(
         "COPY ({query}\n) TO '{}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
         quoted(&place)
     );
-    let rows = engine.execute(&copy, &arguments.parameters).map_err(failure::of)?;
+    let rows = engine.execute_around(query, &copy, &arguments.parameters).map_err(failure::of)?;
     rows.map_or(Ok(None), |mut rows| rows.next_rows()).map_err(failure::of)?;
     Ok(())
 }

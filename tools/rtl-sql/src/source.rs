@@ -6,12 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rtl_schema::{Error, Select};
 use tables::Loaded;
 
+use crate::data_sets::DataSets;
 use crate::vector::Dictionaries;
 
 /// Traces, each read when a query needs it.
 #[derive(Debug)]
 pub(crate) struct Source {
     traces: Vec<TraceFile>,
+    /// Data sets, instead of traces.
+    pub(crate) data_sets: DataSets,
     /// The parts that tables of the running statement need.
     wanted: Mutex<Select>,
 }
@@ -36,18 +39,25 @@ impl Source {
     /// # Errors
     /// Where a file is no trace.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
-        let labels = tables::labels(paths);
+        let mut paths = paths.to_vec();
+        let data_sets = DataSets::take(&mut paths);
+        let labels = tables::labels(&paths);
         let file = |(path, label): (&PathBuf, String)| {
             rtl_schema::Trace::open(path)?;
             Ok(TraceFile { path: path.clone(), label, read: Mutex::default() })
         };
         let traces = paths.iter().zip(labels).map(file).collect::<Result<_, Error>>()?;
-        Ok(Self { traces, wanted: Mutex::default() })
+        Ok(Self { traces, data_sets, wanted: Mutex::default() })
+    }
+
+    /// Whether there are both traces and data sets, whose tables have the same names.
+    pub(crate) fn is_mixed(&self) -> bool {
+        !self.traces.is_empty() && !self.data_sets.is_empty()
     }
 
     /// The names of the traces, as the column `trace` has them.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.traces.iter().map(|trace| trace.label.as_str())
+        self.traces.iter().map(|trace| trace.label.as_str()).chain(self.data_sets.labels())
     }
 
     /// The position of a trace by its path or its name.

@@ -30,6 +30,7 @@ static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         ops::ops(),
         ops::dispatches(),
         ops::copies(),
+        ops::barriers(),
         gpu::collectives(),
         gpu::counters(),
         idle::idle(),

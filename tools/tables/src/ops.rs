@@ -240,3 +240,14 @@ pub(super) fn copies() -> Table {
         ])
         .with(links(|trace, row| (&trace.tables.copies[row]).into()))
 }
+
+pub(super) fn barriers() -> Table {
+    Table::new("barriers", "Barriers of queues", |trace| trace.tables.barriers.len())
+        .with([Column::text("name", "Name as stored", |trace, row| trace.tables.barriers[row].name)])
+        .with_times(
+            |trace, row| trace.tables.barriers[row].start,
+            |trace, row| trace.tables.barriers[row].duration,
+        )
+        .with(place(|trace, row| trace.tables.barriers[row].track))
+        .with(links(|trace, row| (&trace.tables.barriers[row]).into()))
+}

@@ -6,6 +6,7 @@ mod any_trace;
 mod columns;
 mod cut_off;
 mod databases;
+mod dataset;
 mod drawing;
 mod formats;
 mod frameworks;

@@ -1,6 +1,7 @@
 //! Our files in the programs that people open them with, where `scripts/fetch/trace-readers` and `scripts/fetch/tracelens`
 //! have fetched those.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -176,4 +177,61 @@ print(sorted({str(kind) for kind in polars.read_parquet(sys.argv[1]).dtypes}))
     let printed =
         python(&["-c", program, folder.path("out.parquet/ops.parquet").to_str().unwrap()], &[&parquet]);
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["2000 True", "['Boolean', 'Int64', 'String']"]);
+}
+
+/// What each reader says of the dispatches of a data set: rows, names and the sum of durations, by rank and run.
+const READERS: &str = "
+import glob, sys
+import pandas, polars, pyarrow.dataset, pyarrow.parquet
+folder = sys.argv[1]
+files = sorted(glob.glob(folder + '/job=*/run=*/kind=dispatches/rank=*/*.parquet'))
+one = pyarrow.parquet.ParquetFile(files[0])
+print(str(one.schema_arrow.field('start').type), str(one.schema_arrow.field('name').type))
+arrow = pyarrow.dataset.dataset(files, format='parquet').to_table()
+print(arrow.num_rows, len(set(arrow['name'].to_pylist())), sum(arrow['duration'].drop_null().to_pylist()))
+frame = pandas.concat(pandas.read_parquet(file, engine='pyarrow') for file in files)
+print(len(frame), frame['name'].nunique(), int(frame['duration'].sum()))
+frame = polars.concat([polars.read_parquet(file, hive_partitioning=False) for file in files])
+print(len(frame), frame['name'].n_unique(), frame['duration'].sum())
+stats = pyarrow.dataset.dataset(sorted(glob.glob(folder + '/job=*/run=*/kind=kernel_stats/*/*.parquet'))).to_table()
+print(sum(stats['count'].to_pylist()), len(set(stats['name'].to_pylist())), sum(stats['duration'].to_pylist()))
+";
+
+#[test]
+fn arrow_pandas_and_polars_of_2023_and_of_today_read_a_data_set() {
+    let folder = converted("in.db --to dataset -o set --run one");
+    support::generate(&Options { seed: 2, ops: 2_000, ..Options::default() }, &folder.path("in.db")).unwrap();
+    assert_eq!(folder.run("in.db --to dataset -o set --run two").0, 0);
+    for packages in ["readers/parquet-2023", "readers/dataframes-2026"] {
+        let Some(packages) = fetched(packages, "scripts/fetch/trace-readers") else { continue };
+        let printed = python(&["-c", READERS, folder.path("set").to_str().unwrap()], &[&packages]);
+        let lines: Vec<&str> = printed.lines().collect();
+        assert_eq!(lines[0], "int64 string");
+        assert!(lines[1..].iter().all(|line| *line == lines[1]), "{printed}");
+    }
+}
+
+#[test]
+fn two_processes_of_dask_count_and_add_up_kernels_to_the_nanosecond() {
+    let Some(dask) = fetched("readers/dask-2026", "scripts/fetch/trace-readers") else { return };
+    let folder = converted("in.db --to dataset -o set --run one");
+    let tables = rows(&folder.path("in.db"));
+    let mut expected: BTreeMap<&str, [i64; 3]> = BTreeMap::new();
+    for dispatch in tables.dispatches.iter() {
+        let name = rtl_schema::identity(tables.strings.get(dispatch.name));
+        let [count, timed, sum] = expected.entry(name).or_default();
+        let duration = dispatch.duration.filter(|&duration| duration >= 0);
+        (*count, *timed) = (*count + 1, *timed + i64::from(duration.is_some()));
+        *sum += duration.unwrap_or_default();
+    }
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dataset/engines/rtl_dask.py");
+    let set = folder.path("set");
+    for words in [&["kernels"][..], &["kernels", "--scan"]] {
+        let arguments = [&[program.to_str().unwrap(), set.to_str().unwrap()], words].concat();
+        let printed = python(&arguments, &[&dask]);
+        let rows = printed.lines().map(|line| serde_json::from_str::<(String, i64, i64, i64)>(line).unwrap());
+        let found: Vec<_> = rows.map(|(name, count, timed, sum)| (name, [count, timed, sum])).collect();
+        let found: BTreeMap<&str, [i64; 3]> = found.iter().map(|(name, row)| (name.as_str(), *row)).collect();
+        assert_eq!(found, expected, "{words:?}");
+    }
 }

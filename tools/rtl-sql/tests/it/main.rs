@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cookbook;
+mod data_sets;
 mod formats;
 mod queries;
 mod refusals;

@@ -1,0 +1,279 @@
+//! Adds a run: all of its files at once, or none.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use atomic_file::{AtomicDir, IfExists, Options};
+use columnar::Field;
+use tables::{Loaded, Type};
+
+use crate::buffer::{self, Texts};
+use crate::manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
+use crate::rows;
+use crate::stats::{self, Aggregated};
+use crate::stored::{INVALID_STOP, Stored, column, kind, name_in_files, stored};
+use crate::{Error, GROUP, Result};
+
+/// The folder of rows without a rank, as Hive names it.
+const NO_RANK: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The names of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// The job.
+    pub job: &'a str,
+    /// The run, one of the job.
+    pub run: &'a str,
+    /// Whether a run of this name is replaced, and whether its rows may be those of another run.
+    pub force: bool,
+}
+
+/// Where the rows come from.
+#[derive(Debug, Clone, Copy)]
+pub struct Provenance<'a> {
+    /// The file or folder.
+    pub path: &'a Path,
+    /// The version of this program.
+    pub version: &'a str,
+}
+
+/// A run that was added.
+#[derive(Debug)]
+pub struct Added {
+    /// Its folder.
+    pub path: PathBuf,
+    /// Its manifest.
+    pub manifest: Manifest,
+}
+
+/// Adds a trace, of which everything was read, to the data set in `folder`, which is made where it is missing. Readers see the run
+/// when it is complete. What a killed writer has left is removed by the next one of the same job.
+///
+/// # Errors
+/// The run is there, its rows are, or a file cannot be written.
+pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance<'_>) -> Result<Added> {
+    check_name(run.job, "job")?;
+    check_name(run.run, "run")?;
+    if let Some(other) = foreign(folder) {
+        return Err(Error::Foreign { folder: folder.to_owned(), other });
+    }
+    let fingerprint = fingerprint(trace);
+    let path = folder.join(format!("job={}", run.job)).join(format!("run={}", run.run));
+    let exists =
+        || Error::Exists { folder: folder.to_owned(), job: run.job.to_owned(), run: run.run.to_owned() };
+    if !run.force && path.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let same =
+        runs(folder).into_iter().find(|(of, manifest)| *of != path && manifest.fingerprint == fingerprint);
+    if let Some((_, Manifest { job, run, .. })) = same.filter(|_| !run.force) {
+        return Err(Error::Same { folder: folder.to_owned(), job, run });
+    }
+    let around = path.parent().unwrap_or(folder);
+    fs::create_dir_all(around).map_err(|source| Error::Io { path: around.to_owned(), source })?;
+    let options = Options { if_exists: IfExists::forced(run.force), inputs: &[provenance.path] };
+    let output = AtomicDir::create(&path, &options)?;
+    let mut files = Files { path: &path, place: output.place(), tables: Vec::new() };
+    write(trace, &mut files)?;
+    let manifest = Manifest {
+        schema: SCHEMA.to_owned(),
+        job: run.job.to_owned(),
+        run: run.run.to_owned(),
+        writer: Writer { tool: "rtl".to_owned(), version: provenance.version.to_owned() },
+        source: source(trace, provenance),
+        fingerprint,
+        tables: files.tables.iter().map(|(name, table)| ((*name).to_owned(), *table)).collect(),
+    };
+    files.finish(&manifest)?;
+    output.commit().map_err(|error| match error {
+        atomic_file::Error::Exists { .. } => exists(),
+        other => other.into(),
+    })?;
+    // The rename itself must outlive a crash of the machine.
+    for folder in [around, folder] {
+        sync(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
+    }
+    Ok(Added { path, manifest })
+}
+
+fn check_name(name: &str, of: &'static str) -> Result<()> {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "._-+".contains(letter);
+    let is_name =
+        !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(is_plain);
+    if is_name { Ok(()) } else { Err(Error::Name { name: name.to_owned(), of }) }
+}
+
+/// What a folder has that no data set has.
+fn foreign(folder: &Path) -> Option<PathBuf> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(_) if folder.symlink_metadata().is_err() => return None,
+        Err(_) => return Some(folder.to_owned()),
+    };
+    let is_own = |name: &str| name.starts_with("job=") || name.starts_with(['.', '_']);
+    entries.flatten().find(|entry| !is_own(&entry.file_name().to_string_lossy())).map(|entry| entry.path())
+}
+
+/// Equal of traces with the same rows: a hash of how many rows there are, and when they are.
+fn fingerprint(trace: &Loaded) -> String {
+    let tables = trace.tables();
+    // FNV-1a: the same in every version of every program.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |number: i64| {
+        for byte in number.to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    };
+    stored().iter().for_each(|stored| add(stored.table.rows(trace) as i64));
+    for (row, &start) in tables.dispatches.start.iter().enumerate() {
+        add(start);
+        add(tables.dispatches.duration.get(row).unwrap_or(-1));
+    }
+    tables.copies.iter().for_each(|copy| add(copy.start));
+    tables.api_calls.start.iter().for_each(|&start| add(start));
+    tables.processes.iter().for_each(|process| add(process.pid.unwrap_or(-1)));
+    format!("{hash:016x}")
+}
+
+fn source(trace: &Loaded, provenance: &Provenance<'_>) -> Source {
+    let info = &trace.tables().info;
+    let file = fs::metadata(provenance.path).ok().filter(fs::Metadata::is_file);
+    Source {
+        file: provenance.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        bytes: file.map(|file| file.len()),
+        dialect: info.dialect.label().to_owned(),
+        tool: info.tool.clone(),
+        tool_version: info.tool_version.clone(),
+    }
+}
+
+fn write(trace: &Loaded, files: &mut Files<'_>) -> Result<()> {
+    let mut texts = Texts::default();
+    for stored in stored() {
+        for (rank, rows) in rows::by_rank(trace, stored, &mut texts) {
+            files.table(trace, stored, rank, &rows, &mut texts)?;
+            if stored.table.name == "dispatches" {
+                files.aggregated(rank, stats::kernels(trace, stored.table, &rows, &mut texts))?;
+            }
+        }
+    }
+    if let Some(idle) = tables::find("idle").filter(|idle| idle.rows(trace) > 0) {
+        let rows: Vec<u32> = (0..idle.rows(trace) as u32).collect();
+        let ranks = trace.tables().processes.iter().map(|process| process.rank);
+        let mut ranks: Vec<_> = ranks.collect();
+        ranks.dedup();
+        // Pieces name a GPU, which belongs to a rank where there is only one.
+        let rank = if let [rank] = ranks[..] { rank.map(i64::from) } else { None };
+        files.aggregated(rank, stats::idle(trace, idle, &rows, &mut texts))?;
+    }
+    Ok(())
+}
+
+/// The files of a run that is being written.
+struct Files<'a> {
+    /// Where they will be.
+    path: &'a Path,
+    /// Where they grow.
+    place: PathBuf,
+    tables: Vec<(&'static str, TableManifest)>,
+}
+
+impl Files<'_> {
+    fn table(
+        &mut self,
+        trace: &Loaded,
+        stored: &Stored,
+        rank: Option<i64>,
+        rows: &[u32],
+        texts: &mut Texts,
+    ) -> Result<()> {
+        let columns = &stored.columns;
+        let mut fields: Vec<Field> = columns
+            .iter()
+            .map(|column| Field { name: name_in_files(column).to_owned(), kind: kind(column.kind) })
+            .collect();
+        let times =
+            column(stored.table, "stop").zip(column(stored.table, "duration")).filter(|_| stored.has_times);
+        if times.is_some() {
+            fields.push(Field { name: INVALID_STOP.to_owned(), kind: kind(Type::Integer) });
+        }
+        let sorted_by = columns.iter().position(|column| column.name == "start");
+        self.file(stored.table.name, rank, &fields, sorted_by, rows.len(), |groups| {
+            for rows in rows.chunks(GROUP) {
+                groups.push(|position| match (columns.get(position), times) {
+                    (Some(column), _) => buffer::values(trace, column, rows, texts),
+                    (None, Some((stop, duration))) => {
+                        let duration = buffer::values(trace, duration, rows, texts);
+                        let mut stop = buffer::values(trace, stop, rows, texts);
+                        stop.known = (0..rows.len())
+                            .map(|row| stop.is_known(row) && !duration.is_known(row))
+                            .collect();
+                        stop
+                    }
+                    (None, None) => unreachable!("a column for each field"),
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    fn aggregated(&mut self, rank: Option<i64>, table: Aggregated) -> Result<()> {
+        let Aggregated { name, fields, rows, columns } = table;
+        self.file(name, rank, &fields, None, rows, |groups| groups.push(|position| columns[position].clone()))
+    }
+
+    fn file(
+        &mut self,
+        table: &'static str,
+        rank: Option<i64>,
+        fields: &[Field],
+        sorted_by: Option<usize>,
+        rows: usize,
+        write: impl FnOnce(&mut columnar::Writer<BufWriter<File>>) -> columnar::Result<()>,
+    ) -> Result<()> {
+        let rank = rank.map_or_else(|| NO_RANK.to_owned(), |rank| rank.to_string());
+        let name = PathBuf::from(format!("kind={table}")).join(format!("rank={rank}"));
+        let io = |source| Error::Io { path: self.path.join(&name), source };
+        fs::create_dir_all(self.place.join(&name)).map_err(io)?;
+        let file = File::create_new(self.place.join(&name).join("part-0.parquet")).map_err(io)?;
+        let options = columnar::Options { sorted_by, metadata: &[("rtl", SCHEMA)] };
+        let written = columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), fields, &options)
+            .and_then(|mut groups| {
+                write(&mut groups)?;
+                groups.finish()
+            })
+            .map_err(|source| Error::Parquet { path: self.path.join(&name), source })?;
+        let file = written.into_inner().map_err(|error| io(error.into_error()))?;
+        file.sync_all().map_err(io)?;
+        let bytes = file.metadata().map_err(io)?.len();
+        sync(&self.place.join(&name)).map_err(io)?;
+        let at = self.tables.iter().position(|(name, _)| *name == table).unwrap_or_else(|| {
+            self.tables.push((table, TableManifest::default()));
+            self.tables.len() - 1
+        });
+        let TableManifest { rows: all, bytes: size, files } = &mut self.tables[at].1;
+        (*all, *size, *files) = (*all + rows as u64, *size + bytes, *files + 1);
+        Ok(())
+    }
+
+    /// Writes the manifest, the last of all files.
+    fn finish(&self, manifest: &Manifest) -> Result<()> {
+        let write = || {
+            for (table, _) in &self.tables {
+                sync(&self.place.join(format!("kind={table}")))?;
+            }
+            let mut file = File::create_new(self.place.join(MANIFEST))?;
+            serde_json::to_writer_pretty(&mut file, manifest)?;
+            file.write_all(b"\n")?;
+            file.sync_all()?;
+            sync(&self.place)
+        };
+        write().map_err(|source| Error::Io { path: self.path.join(MANIFEST), source })
+    }
+}
+
+/// Makes the names in a folder outlive a crash of the machine.
+fn sync(folder: &Path) -> std::io::Result<()> {
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,26 @@
+//! Data sets: the tables of many runs as Parquet files, for engines that read folders of them.
+//!
+//! `job=J/run=R/kind=TABLE/rank=N/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add`] writes a run, which
+//! appears whole or not at all: it grows in a temporary folder beside, and a rename gives it its name. [`stored`] says which
+//! columns a table has there, `buffer` and `rows` turn columns of a trace into row groups, `stats` aggregates, and
+//! [`Manifest`] says where a run comes from.
+
+mod add;
+mod buffer;
+mod error;
+mod manifest;
+mod rows;
+mod stats;
+mod stored;
+
+pub use add::{Added, Provenance, Run, add};
+pub use error::Error;
+pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
+pub use stats::{AGGREGATED, NUMBERS};
+pub use stored::{INVALID_STOP, Stored, name_in_files, stored};
+
+/// The result of adding a run.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Rows of a row group: as many as DuckDB gives to a thread at once.
+pub const GROUP: usize = 122_880;

@@ -1,0 +1,121 @@
+//! Data sets: the same tables and figures as their traces, and no query writes into them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dataset::{Provenance, Run};
+use rtl_schema::{Select, Trace};
+use serde_json::json;
+use support::{Layout, Options};
+use tables::Loaded;
+
+use crate::{rows, run};
+
+/// Traces and a data set of them.
+fn added(folder: &Path, seeds: &[u64]) -> (Vec<PathBuf>, PathBuf) {
+    let set = folder.join("set");
+    let trace = |seed: &u64| {
+        let path = folder.join(format!("run{seed}.db"));
+        let layout = if seed.is_multiple_of(2) { Layout::Native } else { Layout::Rpd3 };
+        let options = Options {
+            seed: *seed,
+            ops: 3_000,
+            api: true,
+            ranges: true,
+            layout,
+            shuffle: true,
+            ..Options::default()
+        };
+        support::generate(&options, &path).unwrap();
+        let select = Select::everything();
+        let loaded =
+            Loaded::new(&format!("run{seed}"), select, Trace::open(&path).unwrap().read(&select).unwrap());
+        let name = format!("run{seed}");
+        let run = Run { job: "train", run: &name, force: false };
+        dataset::add(&set, &run, &loaded, &Provenance { path: &path, version: "1" }).unwrap();
+        path
+    };
+    (seeds.iter().map(trace).collect(), set)
+}
+
+#[test]
+fn every_column_of_a_data_set_has_the_values_of_its_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let (traces, set) = added(folder.path(), &[1]);
+    for table in dataset::stored().iter().map(|stored| stored.table).chain(tables::find("ops")) {
+        let is_left_out = |name: &str| ["trace", "display_name"].contains(&name);
+        let columns = table.columns.iter().map(|column| column.name).filter(|name| !is_left_out(name));
+        let columns: Vec<String> = columns.map(|name| format!("\"{name}\"")).collect();
+        let query = format!("select {0} from {1} order by all", columns.join(", "), table.name);
+        let Some(expected) = rows(&[&traces[0]], &query) else { return };
+        let found = rows(&[&set], &query).unwrap();
+        assert_eq!(found.len(), expected.len(), "{}", table.name);
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{}", table.name);
+        }
+    }
+}
+
+#[test]
+fn runs_are_told_apart_and_the_aggregates_are_those_of_the_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let (traces, set) = added(folder.path(), &[1, 2]);
+    let by_name =
+        "select name, count(*) as n, sum(duration) as t from dispatches group by name order by name";
+    let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+    let Some(expected) = rows(&traces, by_name) else { return };
+    assert_eq!(rows(&[&set], by_name).unwrap(), expected);
+    let stats = "select name, sum(count)::bigint as n, sum(duration) as t from kernel_stats group by name order by name";
+    assert_eq!(rows(&[&set], stats).unwrap(), expected);
+    let runs = rows(&[&set], "select distinct job, run, trace from ops order by run").unwrap();
+    let run = |name: &str| json!({ "job": "train", "run": name, "trace": name });
+    assert_eq!(runs, [run("run1"), run("run2")]);
+    let all = rows(&[&set], "select count(*) as n from ops").unwrap();
+    let by_call = format!("select count(*) as n from dataset('{}')", set.display());
+    assert_eq!(rows(&[&set], &by_call).unwrap(), all);
+}
+
+#[test]
+fn a_run_without_a_manifest_is_not_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = added(folder.path(), &[1, 2]);
+    fs::remove_file(set.join("job=train/run=run2/_manifest.json")).unwrap();
+    let Some(runs) = rows(&[&set], "select distinct run from ops") else { return };
+    assert_eq!(runs, [json!({ "run": "run1" })]);
+}
+
+#[test]
+fn no_query_writes_into_a_data_set_or_reads_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = added(folder.path(), &[2]);
+    fs::write(folder.path().join("secret.csv"), "a\n1\n").unwrap();
+    let place = set.join("job=train/x.csv");
+    let copy = format!("copy (select 1) to '{}'", place.display());
+    let queries = [
+        copy.clone(),
+        format!("explain analyze {copy}"),
+        format!("prepare p as {copy}; execute p"),
+        format!("attach '{}' as d; select 1", set.join("d.db").display()),
+        format!("select * from '{}'", folder.path().join("secret.csv").display()),
+    ];
+    for query in queries {
+        let Some(run) = run(&[set.to_str().unwrap(), "--", &query]) else { return };
+        assert_eq!(run.code, 2, "{query}: {}", run.messages);
+    }
+    let out = folder.path().join("out.parquet");
+    let escape = format!("select 1) to '{}'; copy (select 2", place.display());
+    let arguments =
+        [set.to_str().unwrap(), "--format", "parquet", "-o", out.to_str().unwrap(), "--", &escape];
+    assert_eq!(run(&arguments).unwrap().code, 2);
+    assert!(!place.exists() && !set.join("d.db").exists());
+}
+
+#[test]
+fn a_data_set_and_a_trace_are_not_mixed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (traces, set) = added(folder.path(), &[2]);
+    let arguments = [traces[0].to_str().unwrap(), set.to_str().unwrap(), "select 1"];
+    let Some(run) = run(&arguments) else { return };
+    assert_eq!(run.code, 2);
+    assert!(run.messages.contains("traces and data sets together"), "{}", run.messages);
+}
