@@ -1,7 +1,7 @@
 //! Data sets: the tables of many runs as Parquet files, for engines that read folders of them.
 //!
-//! `job=J/run=R/kind=TABLE/rank=N/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add`] writes a run, which
-//! appears whole or not at all: it grows in a temporary folder beside, and a rename gives it its name. [`stored`] says which
+//! `job=J/run=R/kind=TABLE/rank=N/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add()`] writes a run, which
+//! appears whole or not at all: it grows in a temporary folder beside, and a rename gives it its name. [`stored()`] says which
 //! columns a table has there, `buffer` and `rows` turn columns of a trace into row groups, `stats` aggregates, and
 //! [`Manifest`] says where a run comes from.
 
