@@ -95,7 +95,7 @@ impl Progress {
         }
     }
 
-    /// Adds a finished file of so many bytes.
+    /// Adds a finished file of this many bytes.
     pub fn advance_file(&self, bytes: u64) {
         self.file_done(1, bytes);
     }

@@ -33,7 +33,13 @@ fn assert_same(bare: &Outcome, traced: &Outcome, of: impl Debug) {
     assert_eq!(seen(bare), seen(traced), "{of:?}: {:?}", traced.said);
 }
 
-/// Holds that the process is as it is without the tracer, if it lives then, and that its trace, if there is one, is whole.
+/// Whether the process may die without the tracer. Its threads set address space aside whenever they first allocate, so that
+/// at the edge of a limit one run of hundreds lives.
+fn dies_at_times(process: &Process) -> bool {
+    (0..20).any(|_| !process.bare().status.success())
+}
+
+/// Holds that the process is as it is without the tracer, if it always lives then, and that its trace, if there is one, is whole.
 #[track_caller]
 fn assert_harmless(process: &Process) -> Option<Outcome> {
     let bare = process.bare();
@@ -41,6 +47,9 @@ fn assert_harmless(process: &Process) -> Option<Outcome> {
         return None;
     }
     let traced = process.traced();
+    if !traced.status.success() && dies_at_times(process) {
+        return None;
+    }
     assert_same(&bare, &traced, process);
     for _ in &traced.traces {
         let trace = traced.trace();
