@@ -220,6 +220,7 @@ fn record(
             is_first |= !std::mem::replace(&mut has_any, true);
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
+                HOOKS.ask_for_sample();
                 sink.show_open(open_calls::of(events));
                 sink.publish();
                 published = Instant::now();
