@@ -40,6 +40,13 @@ impl From<&str> for Text {
     }
 }
 
+impl Text {
+    /// Its bytes, in UTF-8.
+    pub fn as_bytes(&self) -> &[u8] {
+        if self.0.is_empty() { &[] } else { self.0.data() }
+    }
+}
+
 /// The values of a column in some rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Values {

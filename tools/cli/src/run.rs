@@ -245,9 +245,7 @@ pub fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::io;
-    use std::rc::Rc;
 
     use super::*;
     use crate::ResultExt;
@@ -260,18 +258,6 @@ mod tests {
         trace: String,
         #[command(flatten)]
         display: crate::args::Display,
-    }
-
-    #[derive(Clone, Default)]
-    struct Shared(Rc<RefCell<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.borrow_mut().write(bytes)
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
     }
 
     struct Closed;
@@ -289,12 +275,12 @@ mod tests {
         line: &[&str],
         tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
     ) -> (Exit, String, String) {
-        let (report, messages) = (Shared::default(), Shared::default());
-        let mut out = Output::new("rtl-test", Box::new(report.clone()), Box::new(messages.clone()));
+        let [(report, printed), (messages, said)] = [(); 2].map(|()| crate::output::shared());
+        let mut out = Output::new("rtl-test", Box::new(report), Box::new(messages));
         let line = std::iter::once("rtl-test").chain(line.iter().copied()).map(OsString::from);
         let exit = run_with(line, &mut out, tool);
-        let text = |shared: &Shared| String::from_utf8(shared.0.borrow().clone()).unwrap();
-        (exit, text(&report), text(&messages))
+        drop(out);
+        (exit, printed(), said())
     }
 
     fn silent(_: Arguments, _: &mut Output) -> Result<Exit, Failure> {
