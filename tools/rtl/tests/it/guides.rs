@@ -1,101 +1,93 @@
-//! Every command in a `console` block of the documentation runs, on files of the names that it uses, and prints the lines
-//! that stand below it.
+//! Every command that the documentation shows runs, on files of the names that it uses. Below a command of a `console` block
+//! stand the beginnings of lines that it prints.
+
+mod elsewhere;
+mod examples;
+mod files;
+mod recorded;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
 
-use support::Job;
+use examples::{Example, examples};
+use support::Need;
 
-/// A command of a page and the beginnings of lines that it prints, in order.
-#[derive(Debug, Default, PartialEq)]
-struct Example {
-    command: String,
-    printed: Vec<String>,
+/// The programs of this build and the pages that show them.
+struct Pages {
+    programs: PathBuf,
+    project: PathBuf,
 }
 
-/// The commands of the `console` blocks of a page, each of one line.
-fn examples(page: &str) -> Vec<Example> {
-    let mut found: Vec<Example> = Vec::new();
-    let mut is_console = false;
-    for line in page.lines() {
-        match line.strip_prefix("```") {
-            Some(kind) => is_console = kind == "console",
-            None if !is_console => {}
-            None => match (line.strip_prefix("$ "), found.last_mut()) {
-                (Some(command), _) => {
-                    found.push(Example { command: command.to_owned(), printed: Vec::new() })
-                }
-                (None, Some(example)) => example.printed.push(line.to_owned()),
-                (None, None) => panic!("output without a command: {line}"),
-            },
+impl Pages {
+    fn new() -> Self {
+        let programs = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap().to_owned();
+        Self {
+            programs,
+            project: Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap(),
         }
     }
-    found
-}
 
-/// All pages of the documentation.
-fn pages() -> Vec<PathBuf> {
-    let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folders =
-        ["", "docs", "docs/guide", "docs/reference", "docs/design"].map(|folder| project.join(folder));
-    let entries = folders.iter().flat_map(|folder| folder.read_dir().unwrap());
-    let mut pages: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    pages.retain(|path| path.extension().is_some_and(|end| end == "md"));
-    pages.sort();
-    pages
-}
+    /// All pages of the documentation, by their path in the project.
+    fn all(&self) -> Vec<String> {
+        let folders = ["", "docs", "docs/guide", "docs/reference", "docs/design", "docs/bench", "ci"];
+        let tools = self.project.join("tools").read_dir().unwrap().map(|entry| entry.unwrap().path());
+        let folders = folders.iter().map(|folder| self.project.join(folder)).chain(tools);
+        let mut pages: Vec<PathBuf> = folders
+            .filter(|folder| folder.is_dir())
+            .flat_map(|folder| folder.read_dir().unwrap())
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|end| end == "md"))
+            .collect();
+        pages.sort();
+        let name = |path: PathBuf| path.strip_prefix(&self.project).unwrap().to_str().unwrap().to_owned();
+        pages.into_iter().map(name).collect()
+    }
 
-/// The files that pages name: a trace of PyTorch and another one, the ranks of a job, and runs of two builds.
-fn write_files(folder: &Path) {
-    let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/real/gpt-loader.json.gz");
-    for name in ["train.json.gz", "other.json.gz"] {
-        std::fs::copy(&real, folder.join(name)).unwrap();
+    fn examples_of(&self, page: &str) -> Vec<Example> {
+        examples(&std::fs::read_to_string(self.project.join(page)).unwrap())
     }
-    for seed in 1..=3 {
-        for name in ["before", "after"] {
-            let run = Job { nodes: 1, ranks_per_node: 1, seed, ..Job::default() };
-            let path = run.generate(folder).unwrap().remove(0);
-            std::fs::rename(path, folder.join(format!("{name}{seed}.db"))).unwrap();
-        }
+
+    /// Runs a command in the folder, where programs in `first` come before those of this build. A script has the folder and a
+    /// trace as its arguments, as those of `ci/gpu-time` have.
+    fn run(&self, command: &str, folder: &Path, first: &Path) -> Output {
+        let path = std::env::var("PATH").unwrap();
+        let path = format!("{}:{}:{path}", first.display(), self.programs.display());
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", command, "sh", ".", "recorded.db"])
+            .current_dir(folder)
+            .env("PATH", path)
+            .env("COLUMNS", "100");
+        shell.stdin(Stdio::null()).output().unwrap()
     }
-    Job::default().generate(folder).unwrap();
 }
 
 #[test]
-fn the_commands_of_a_page_are_those_of_its_console_blocks() {
-    let page = "```\n$ rm x\n```\n```console\n$ a b\nc\n  d\n$ e\n```\ntext\n";
-    let example = |command: &str, printed: &[&str]| Example {
-        command: command.to_owned(),
-        printed: printed.iter().map(|line| (*line).to_owned()).collect(),
-    };
-    assert_eq!(examples(page), [example("a b", &["c", "  d"]), example("e", &[])]);
-}
-
-#[test]
-fn every_command_of_the_guides_runs_and_prints_what_they_show() {
-    let programs = Path::new(env!("CARGO_BIN_EXE_rtl")).parent().unwrap();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
-    let mut commands = 0;
-    for page in pages() {
-        let all = examples(&std::fs::read_to_string(&page).unwrap());
-        if all.is_empty() {
-            continue;
-        }
-        let folder = tempfile::tempdir().unwrap();
-        write_files(folder.path());
-        for Example { command, printed } in all {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", &command]).current_dir(folder.path()).env("PATH", &path).env("COLUMNS", "100");
-            let output = shell.output().unwrap();
-            let told = format!("{}: {command}: {output:?}", page.display());
-            assert!(output.status.success(), "{told}");
-            let answer = String::from_utf8(output.stdout).unwrap();
+fn every_command_that_the_pages_show_runs_and_prints_what_they_show() {
+    let pages = Pages::new();
+    let has_duckdb = duckdb::load().map_err(|error| support::skip(Need::Duckdb, error)).is_ok();
+    let (mut commands, mut failed) = (0, Vec::new());
+    for page in pages.all() {
+        // Commands of a console follow one another; others stand alone.
+        let console = tempfile::tempdir().unwrap();
+        for Example { command, printed, is_console } in pages.examples_of(&page) {
+            let is_sql = ["rtl-sql", "rtl sql"].iter().any(|program| command.starts_with(program));
+            if elsewhere::is_tested(&command) || recorded::is_meant(&command) || (is_sql && !has_duckdb) {
+                continue;
+            }
+            let alone = tempfile::tempdir().unwrap();
+            let folder = if is_console { console.path() } else { alone.path() };
+            files::provide(&pages, &command, folder);
+            let output = pages.run(&files::without_a_browser(&command), folder, Path::new("."));
+            let answer = String::from_utf8_lossy(&output.stdout);
             let mut lines = answer.lines();
-            for start in printed {
-                assert!(lines.any(|line| line.starts_with(&start)), "{told}: no line begins with `{start}`");
+            let missing = printed.iter().find(|start| !lines.any(|line| line.starts_with(*start)));
+            if !output.status.success() || missing.is_some() {
+                failed.push(format!("{page}: {command}: {missing:?} of {output:?}"));
             }
             commands += 1;
         }
     }
-    assert!(commands > 20, "{commands}");
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(commands > 100, "{commands}");
 }

@@ -1,0 +1,37 @@
+//! Commands of the documentation that other tests or commands run.
+
+/// How such a command begins, and the test of it: a file of the project.
+const TESTED: &[(&str, &str)] = &[
+    ("./try", "test"),
+    ("./test", "test"),
+    ("cargo ", "test"),
+    ("scripts/bench/", "test"),
+    ("scripts/install", "tools/rtl/tests/it/installed.rs"),
+    ("scripts/wheel", "tools/rtl/tests/it/wheel.rs"),
+    ("pip install", "tools/rtl/tests/it/wheel.rs"),
+    ("curl ", "tools/rtl/tests/it/packages.rs"),
+    ("sudo apt-get install ./rtl_", "tools/rtl/tests/it/packages.rs"),
+    ("sudo dnf install ./rtl-", "tools/rtl/tests/it/packages.rs"),
+    ("brew ", "tools/rtl/tests/it/packages.rs"),
+    ("rattler-build ", "tools/rtl/tests/it/packages.rs"),
+    ("ci/gpu-time", "tools/rtl-trace/tests/it/gate.rs"),
+    ("node tests/perfetto/screenshot.mjs", "tests/support/src/perfetto.rs"),
+    ("python3 rtl_dask.py", "tools/rtl-convert/tests/it/dataset.rs"),
+    ("rtl recover", "tools/rtl-trace/tests/it/killed.rs"),
+    ("cc program.c", "tests/e2e/tests/it/embedding.rs"),
+];
+
+/// Whether the command is one of these.
+pub(super) fn is_tested(command: &str) -> bool {
+    TESTED.iter().any(|(start, _)| command.starts_with(start))
+}
+
+#[test]
+fn what_tests_these_commands_exists_and_some_page_shows_each() {
+    let pages = super::Pages::new();
+    let shown: Vec<_> = pages.all().iter().flat_map(|page| pages.examples_of(page)).collect();
+    for (start, test) in TESTED {
+        assert!(pages.project.join(test).exists(), "{start}: no {test}");
+        assert!(shown.iter().any(|example| example.command.starts_with(start)), "no page shows `{start}`");
+    }
+}

@@ -1,0 +1,127 @@
+//! Commands of the documentation that record, or that look at a process which is being recorded, on a simulated GPU.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use e2e::{Process, Trace, library};
+
+use super::Pages;
+
+/// The process id that pages name.
+const PID: &str = "4711";
+
+/// Whether the command needs a program on a GPU.
+pub(super) fn is_meant(command: &str) -> bool {
+    ["rtl trace", "rtl-trace", "rtl top", "rtl-top", "HSA_TOOLS_LIB=", "LD_PRELOAD=", "PATH=", "exec "]
+        .iter()
+        .any(|start| command.starts_with(start))
+}
+
+/// Gives the folder the tracer as `lib` and, as `bin`, each program that pages record: one that launches kernels on a simulated GPU.
+fn install(folder: &Path, process: &Process) {
+    for part in ["bin", "lib", "traces"] {
+        fs::create_dir(folder.join(part)).unwrap();
+    }
+    for (library, name) in [(library::tracer(), "librtl.so"), (library::companion(), "librtl_hip.so")] {
+        fs::copy(library, folder.join("lib").join(name)).unwrap();
+    }
+    let script = script(process);
+    for place in ["bin/python3", "bin/torchrun", "bin/vllm", "bin/bench", "program"] {
+        let path = folder.join(place);
+        fs::write(&path, &script).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// A script that runs a program on a simulated GPU, with the tracer that it is given.
+fn script(process: &Process) -> String {
+    let command = process.command(&process.folder().join("run"));
+    let quoted = |word: &OsStr| format!("'{}'", word.to_str().unwrap());
+    let mut script = "#!/bin/sh\n".to_owned();
+    let set = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?)));
+    for (name, value) in set.filter(|(name, _)| !name.starts_with("RTL_")) {
+        script += &format!("export {name}={}\n", quoted(value));
+    }
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let words: Vec<String> = words.map(quoted).collect();
+    // The tracer that is preloaded stays so.
+    let words = words.join(" ").replace("'LD_PRELOAD=", "LD_PRELOAD=\"${LD_PRELOAD:+$LD_PRELOAD:}\"'");
+    script + "exec " + &words + "\n"
+}
+
+/// A process that is being recorded until it is dropped.
+struct Running(Child);
+
+impl Running {
+    /// Starts it in the folder, where its trace is `trace_PID.db`, as in the folder `traces`.
+    fn start(folder: &Path) -> Option<Self> {
+        let process = Process::of("on_request")?.without_time_limit();
+        let script_at = folder.join("bin/waits");
+        fs::write(&script_at, script(&process)).unwrap();
+        let mut command = Command::new("sh");
+        command.arg(&script_at).current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.env("HSA_TOOLS_LIB", folder.join("lib/librtl.so"));
+        command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db"));
+        let mut child = command.spawn().unwrap();
+        let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+        let pid = answers.next().unwrap().unwrap();
+        assert_eq!(pid, child.id().to_string());
+        child.stdin.as_mut().unwrap().write_all(b"3\n").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), "done");
+        let name = format!("trace_{pid}.db");
+        std::os::unix::fs::symlink(folder.join("traces").join(&name), folder.join(name)).unwrap();
+        Some(Self(child))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Its input ends, and so does it.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_command_that_records_or_looks_at_a_recording_does_so() {
+    let Some(stack) = support::stack("bookworm") else { return };
+    let Some(process) = Process::of_hip(&stack, "hip_streams", &["4", "20"]) else { return };
+    let pages = Pages::new();
+    let mut commands = 0;
+    for page in pages.all() {
+        for example in pages.examples_of(&page).iter().filter(|example| is_meant(&example.command)) {
+            let folder = tempfile::tempdir().unwrap();
+            install(folder.path(), &process);
+            let mut command =
+                example.command.replace("$PWD/target/release/", "lib/").replace("/path/to/", "lib/");
+            let looks = ["rtl top", "rtl-top", "rtl trace --control"];
+            let looks = looks.iter().any(|start| command.starts_with(start));
+            let mut running = None;
+            if looks {
+                let Some(started) = Running::start(folder.path()) else { return };
+                command = command.replace(PID, &started.0.id().to_string());
+                // Without it the report is drawn until the process ends.
+                let follows = command.starts_with("rtl top") && !command.contains("--once");
+                command += if follows { " --once" } else { "" };
+                running = Some(started);
+            } else {
+                command = command.replace("rtl trace ", "rtl trace --lib lib/librtl.so ");
+            }
+            let output = pages.run(&command, folder.path(), &folder.path().join("bin"));
+            assert!(output.status.success(), "{page}: {command}: {output:?}");
+            drop(running);
+            if !looks {
+                let files = folder.path().read_dir().unwrap().map(|file| file.unwrap().path());
+                let is_trace = |path: &PathBuf| path.extension().is_some_and(|end| end == "db");
+                let rows = files.filter(is_trace).map(|path| Trace::read(&path).rows.len());
+                assert_eq!(rows.max(), Some(80), "{page}: {command}: {output:?}");
+            }
+            commands += 1;
+        }
+    }
+    assert!(commands > 15, "{commands}");
+}
