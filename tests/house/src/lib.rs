@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod advisories;
 #[cfg(test)]
+mod book;
+#[cfg(test)]
 mod checkout;
 #[cfg(test)]
 mod cycles;
