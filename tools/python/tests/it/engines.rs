@@ -32,11 +32,11 @@ impl<'a> Set<'a> {
     /// The run `generated`, of two ranks; `None` where the machine lacks a program or DuckDB.
     fn new(package: &'a Package) -> Option<Self> {
         let mut set = Self { package, programs: programs()?, runs: Vec::new() };
-        if !set.call("rtl-sql", |sql| sql.args(["--", "select 1"])) {
-            return skipped(Need::Duckdb, "no DuckDB (scripts/fetch/duckdb)");
-        }
         let job = Job { nodes: 1, ranks_per_node: 2, ..Job::default() };
         set.add("generated", &job.generate(package.folder.path()).unwrap());
+        if !set.call("rtl-sql", |sql| sql.args(["set", "select 1"])) {
+            return skipped(Need::Duckdb, "no DuckDB (scripts/fetch/duckdb)");
+        }
         Some(set)
     }
 
