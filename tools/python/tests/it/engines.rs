@@ -141,6 +141,8 @@ impl Cluster {
             .env("PYTHONPATH", std::env::join_paths(packages).unwrap())
             .env("PYTHONDONTWRITEBYTECODE", "1");
         command.env("SPARK_HOME", home).env("SPARK_LOCAL_IP", "127.0.0.1");
+        // It ends with the daemons.
+        command.process_group(self.daemons.id().cast_signed());
         command.args(["--master", &self.address, "--conf", "spark.cores.max=2"]);
         command
     }
