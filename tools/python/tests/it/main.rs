@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod engines;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

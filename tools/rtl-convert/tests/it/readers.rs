@@ -212,8 +212,11 @@ fn arrow_pandas_and_polars_of_2023_and_of_today_read_a_data_set() {
 }
 
 #[test]
-fn two_processes_of_dask_count_and_add_up_kernels_to_the_nanosecond() {
-    let Some(dask) = fetched("readers/dask-2026", "scripts/fetch/trace-readers") else { return };
+fn the_program_of_duckdb_counts_and_adds_up_a_data_set_as_the_trace_does() {
+    let Some(judge) = fetched("readers/duckdb-cli-1.5.6", "scripts/fetch/trace-readers duckdb-cli-1.5.6")
+    else {
+        return;
+    };
     let folder = converted("in.db --to dataset -o set --run one");
     let tables = rows(&folder.path("in.db"));
     let mut expected: BTreeMap<&str, [i64; 3]> = BTreeMap::new();
@@ -224,14 +227,27 @@ fn two_processes_of_dask_count_and_add_up_kernels_to_the_nanosecond() {
         (*count, *timed) = (*count + 1, *timed + i64::from(duration.is_some()));
         *sum += duration.unwrap_or_default();
     }
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dataset/engines/rtl_dask.py");
-    let set = folder.path("set");
-    for words in [&["kernels"][..], &["kernels", "--scan"]] {
-        let arguments = [&[program.to_str().unwrap(), set.to_str().unwrap()], words].concat();
-        let printed = python(&arguments, &[&dask]);
-        let rows = printed.lines().map(|line| serde_json::from_str::<(String, i64, i64, i64)>(line).unwrap());
-        let found: Vec<_> = rows.map(|(name, count, timed, sum)| (name, [count, timed, sum])).collect();
-        let found: BTreeMap<&str, [i64; 3]> = found.iter().map(|(name, row)| (name.as_str(), *row)).collect();
-        assert_eq!(found, expected, "{words:?}");
+    for (table, numbers) in [
+        (
+            "kernel_stats",
+            "sum(count)::bigint as calls, sum(timed)::bigint as timed_calls, sum(duration)::bigint as total",
+        ),
+        ("dispatches", "count(*) as calls, count(duration) as timed_calls, sum(duration)::bigint as total"),
+    ] {
+        let files = folder.path(&format!("set/job=*/run=*/kind={table}/*/*.parquet"));
+        let query = format!(
+            "select name, {numbers} from read_parquet('{}', hive_partitioning = true) where run = 'one' group by name;",
+            files.display()
+        );
+        let output =
+            Command::new(judge.join("duckdb_cli/duckdb")).args(["-json", "-c", &query]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let found: Vec<BTreeMap<String, serde_json::Value>> = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found.len(), expected.len(), "{table}");
+        for row in found {
+            let name = row["name"].as_str().unwrap();
+            let numbers = ["calls", "timed_calls", "total"].map(|column| row[column].as_i64().unwrap());
+            assert_eq!(numbers, expected[name], "{name} of {table}");
+        }
     }
 }

@@ -16,7 +16,8 @@ const TESTED: &[(&str, &str)] = &[
     ("rattler-build ", "tools/rtl/tests/it/packages.rs"),
     ("ci/gpu-time", "tools/rtl-trace/tests/it/gate.rs"),
     ("node tests/perfetto/screenshot.mjs", "tests/support/src/perfetto.rs"),
-    ("python3 rtl_dask.py", "tools/rtl-convert/tests/it/dataset.rs"),
+    ("python3 -m rtl.", "tools/python/tests/it/engines.rs"),
+    ("spark-", "tools/python/tests/it/engines.rs"),
     ("rtl recover", "tools/rtl-trace/tests/it/killed.rs"),
     ("cc program.c", "tests/e2e/tests/it/embedding.rs"),
 ];
