@@ -186,8 +186,8 @@ mod tests {
     #[test]
     fn the_hint_of_a_trace_that_cannot_be_read_is_kept() {
         let missing = || rtl_schema::Error::Missing { path: "a.db".into() };
-        let hint = missing().hint();
-        assert_eq!(Failure::from(missing()).context("survey").hint(), Some(hint));
+        let error = missing();
+        assert_eq!(Failure::from(missing()).context("survey").hint(), Some(error.hint()));
     }
 
     #[test]
