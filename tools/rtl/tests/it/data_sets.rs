@@ -187,6 +187,25 @@ fn the_comparison_of_runs_is_that_of_their_traces() {
     assert_eq!(comparable(found), comparable(expected));
 }
 
+#[test]
+fn a_data_set_is_a_history_of_its_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("past")).unwrap();
+    for seed in 1..=6 {
+        let name = format!("past/run{seed}.db");
+        let trace = generated(folder.path(), &name, &Options { workload: Some(1), ..small(seed) });
+        add(folder.path(), &trace, &format!("run{seed}"));
+    }
+    let slow = Options { workload: Some(1), slow: Some((0, 1.5)), ..small(7) };
+    generated(folder.path(), "now.db", &slow);
+    let expected = json(folder.path(), &["diff", "--history", "past", "now.db"]);
+    for place in ["runs", "runs/job=default"] {
+        let found = json(folder.path(), &["diff", "--history", place, "now.db"]);
+        assert_eq!(found["baseline"].as_array().map(Vec::len), expected["baseline"].as_array().map(Vec::len));
+        assert_eq!(comparable(found), comparable(expected.clone()));
+    }
+}
+
 /// A comparison without the names of its runs.
 fn comparable(mut comparison: Value) -> Value {
     for side in ["baseline", "candidate"] {
