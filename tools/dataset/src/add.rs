@@ -36,6 +36,8 @@ pub struct Run<'a> {
 pub struct Provenance<'a> {
     /// The file or folder.
     pub path: &'a Path,
+    /// Its name for the manifest, where that is not the one of the file.
+    pub name: Option<&'a str>,
     /// The version of this program.
     pub version: &'a str,
 }
@@ -140,9 +142,10 @@ fn fingerprint(trace: &Loaded) -> String {
 
 fn source(trace: &Loaded, provenance: &Provenance<'_>) -> Source {
     let info = &trace.tables().info;
+    let of_path = || provenance.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = fs::metadata(provenance.path).ok().filter(fs::Metadata::is_file);
     Source {
-        file: provenance.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        file: provenance.name.map_or_else(of_path, str::to_owned),
         bytes: file.map(|file| file.len()),
         dialect: info.dialect.label().to_owned(),
         tool: info.tool.clone(),

@@ -206,6 +206,28 @@ fn a_data_set_is_a_history_of_its_runs() {
     }
 }
 
+#[test]
+fn ranks_are_merged_into_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let ranks = Job { nodes: 2, ranks_per_node: 2, ..Job::default() }.generate(folder.path()).unwrap();
+    let ranks: Vec<&str> = ranks.iter().map(|rank| rank.to_str().unwrap()).collect();
+    let merge = |line: &[&str]| rtl(folder.path(), &[&["merge", "-q"][..], line, &ranks].concat());
+    assert_eq!(merge(&["-o", "job.db"]).code, 0);
+    let set = ["--output-format", "dataset", "-o", "runs", "--job", "train", "--run", "friday"];
+    let added = merge(&set);
+    assert_eq!(added.code, 0, "{}", added.messages);
+    let report = |input| json(folder.path(), &["summary", input]);
+    assert_eq!(report("runs/job=train/run=friday"), report("job.db"));
+    let again = merge(&set);
+    let expected = "rtl: error: runs has the run friday of the job train\nhint: --run NAME gives";
+    assert!(again.code == 2 && again.messages.starts_with(expected), "{}", again.messages);
+    assert_eq!(merge(&[&set[..], &["--force"]].concat()).code, 0);
+    for line in [&["--output-format", "dataset", "-o", "runs"][..], &["-o", "x.db", "--run", "x"]] {
+        let refused = merge(line);
+        assert_eq!((refused.code, refused.messages.lines().count()), (2, 2), "{}", refused.messages);
+    }
+}
+
 /// A comparison without the names of its runs.
 fn comparable(mut comparison: Value) -> Value {
     for side in ["baseline", "candidate"] {
