@@ -39,7 +39,7 @@ const TAGS: [(&str, &str); 9] = [
 ];
 
 /// Environment variables that choose devices.
-const DEVICES: [&str; 4] =
+pub const DEVICES: [&str; 4] =
     ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"];
 
 /// All facts of the trace in a fixed order, without unknown ones.

@@ -74,6 +74,16 @@ pub enum Error {
         /// Why not.
         found: String,
     },
+    /// A folder of a data set, or a file in it, that is not one run that can be read.
+    #[error("{found}: {}", path.display())]
+    DataSet {
+        /// The folder or the file.
+        path: PathBuf,
+        /// What it is.
+        found: String,
+        /// What the user can do.
+        hint: String,
+    },
     /// The file ends early or its structure is damaged.
     #[error("damaged or cut off ({detail}): {}", path.display())]
     Damaged {
@@ -166,6 +176,7 @@ impl Error {
             | Self::Foreign { path, .. }
             | Self::Unread { path, .. }
             | Self::Ambiguous { path, .. }
+            | Self::DataSet { path, .. }
             | Self::Damaged { path, .. }
             | Self::Excessive { path, .. }
             | Self::TooLarge { path, .. }
@@ -184,7 +195,7 @@ impl Error {
     }
 
     /// A hint for the user, without the prefix `hint:`.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &str {
         match self {
             Self::Missing { .. } => "check the path; traces of several processes are named trace_<pid>.db",
             Self::Folder { .. } => {
@@ -197,6 +208,7 @@ impl Error {
             Self::NotATrace { .. } | Self::Foreign { .. } | Self::Unread { hint: "", .. } => READABLE_HINT,
             Self::Unread { hint, .. } => hint,
             Self::Ambiguous { .. } => "name the folder of one run; rtl-merge takes several",
+            Self::DataSet { hint, .. } => hint,
             Self::Damaged { detail, .. } if detail.starts_with("gzip") => {
                 "copy the file again, or make the trace again: the rest of a gzip file that ends early is lost"
             }

@@ -49,7 +49,8 @@
 //! ```
 //!
 //! # Features
-//! The crate has no features: every build reads every dialect. It brings SQLite with it and needs a C compiler for that.
+//! The crate has no features: every build reads every dialect. Runs of data sets, which are Parquet, are read by another crate,
+//! which [`set_data_set_reader`] names. It brings SQLite with it and needs a C compiler for that.
 //!
 //! # Versions
 //! Until 1.0 the second number of the version rises with every change that can break a program, and the third with all others.
@@ -63,6 +64,7 @@ mod column;
 mod column_set;
 mod content;
 mod csv;
+mod data_set;
 pub mod dialect;
 mod error;
 mod foreign;
@@ -82,6 +84,7 @@ mod tables;
 mod trace;
 
 pub use column::{Column, Durations};
+pub use data_set::{MANIFEST, OpenRun, StoredRun, runs_of_data_set, set_data_set_reader};
 pub use dialect::{Dialect, InFlight, LiveTrace};
 pub use error::{Error, Result};
 pub use ids::{AgentId, CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};

@@ -2,6 +2,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
+use crate::data_set::{self, StoredRun};
 use crate::dialect::{Reader, registry};
 use crate::input::Input;
 use crate::layout::tags::COMPLETE;
@@ -19,17 +20,29 @@ pub struct Trace {
     database: Option<Database>,
     /// The content, unpacked; several files only of a dialect whose runs have several.
     inputs: Vec<Input>,
+    /// The run of a data set, which has neither.
+    run: Option<Box<dyn StoredRun>>,
 }
 
 impl Trace {
     /// Recognises the dialect by the file's content, never by its name; gzip is unpacked. `-` is standard input; a pipe is
     /// read once and completely, and gives the same content whenever this process opens it again. A folder stands for the
-    /// files of the run in it, and a file for those that [`crate::join_files_of_runs`] has joined to it.
+    /// files of the run in it or for the only run of a data set, and a file for those that [`crate::join_files_of_runs`] has joined to it.
     ///
     /// # Errors
     /// Any variant of [`crate::Error`]; each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        if let Some(run) = data_set::open(path)? {
+            let dialect = run.dialect();
+            return Ok(Self {
+                path: path.to_owned(),
+                dialect,
+                database: None,
+                inputs: Vec::new(),
+                run: Some(run),
+            });
+        }
         let files = files_of(path)?;
         let mut trace: Option<Self> = None;
         for file in &files {
@@ -74,7 +87,7 @@ impl Trace {
         } else {
             (registry::of_text(&head).ok_or_else(|| not_a_trace(path, &head))?, None)
         };
-        Ok(Self { path: path.to_owned(), dialect, database, inputs: vec![input] })
+        Ok(Self { path: path.to_owned(), dialect, database, inputs: vec![input], run: None })
     }
 
     /// The file as the user named it.
@@ -82,21 +95,30 @@ impl Trace {
         &self.path
     }
 
-    /// The dialect.
+    /// The dialect; of a run of a data set that of the trace that it was made from.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// Whether [`Self::stream`] gives all rows in one piece, because the format cannot be read in pieces.
     pub fn is_one_piece(&self) -> bool {
-        !matches!(registry::reader(self.dialect), Reader::Ops { .. })
+        self.run.is_some() || !matches!(registry::reader(self.dialect), Reader::Ops { .. })
     }
 
-    /// The tables of the database and how many rows each has, by name; none for text. Every row is visited.
+    /// Its size in bytes: of the file, or of the files of a run of a data set.
+    pub fn size(&self) -> u64 {
+        let of_file = || std::fs::metadata(&self.path).map_or(0, |file| file.len());
+        self.run.as_ref().map_or_else(of_file, |run| run.size())
+    }
+
+    /// The tables of the database, or of the run of a data set, and how many rows each has, by name; none for text. Every row is visited.
     ///
     /// # Errors
     /// Where the file is damaged beyond its header or cannot be read.
     pub fn row_counts(&self) -> Result<Vec<(String, u64)>> {
+        if let Some(run) = &self.run {
+            return Ok(run.row_counts());
+        }
         let Some(database) = &self.database else { return Ok(Vec::new()) };
         let _snapshot = database.snapshot()?;
         database.row_counts()
@@ -111,6 +133,9 @@ impl Trace {
     /// # Errors
     /// Where the file is damaged beyond its header or cannot be read.
     pub fn read(&self, select: &Select) -> Result<Tables> {
+        if let Some(run) = &self.run {
+            return run.read(select);
+        }
         let mut tables = match (registry::reader(self.dialect), &self.database) {
             (Reader::Text { read, .. }, _) => {
                 read(&self.path, BufReader::with_capacity(1 << 20, self.inputs[0].reader()?), select)?
@@ -146,7 +171,7 @@ impl Trace {
     /// [`Tables::problems`]. The result is that last piece without its calls, ops and ranges.
     ///
     /// Memory is bounded by the strings, the API calls with their links, and 60,000 ops. rocprofv3's and RTG's files
-    /// are read as a whole, and so are the ops of a file that only SQLite itself can read (content in a -wal): they
+    /// and runs of data sets are read as a whole, and so are the ops of a file that only SQLite itself can read (content in a -wal): they
     /// come in one piece.
     ///
     /// # Errors

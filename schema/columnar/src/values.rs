@@ -41,6 +41,11 @@ impl From<&str> for Text {
 }
 
 impl Text {
+    /// The text, where it is UTF-8.
+    pub fn as_str(&self) -> Option<&str> {
+        std::str::from_utf8(self.as_bytes()).ok()
+    }
+
     /// Its bytes, in UTF-8.
     pub fn as_bytes(&self) -> &[u8] {
         if self.0.is_empty() { &[] } else { self.0.data() }

@@ -5,7 +5,7 @@ use crate::Exit;
 /// Why a tool failed: an error with its causes, the exit code and, where one is known, a hint.
 ///
 /// `?` turns any error into a failure with [`Exit::Input`], and with [`Exit::Usage`] where an output must not be written.
-/// The hints of [`rtl_schema::Error`] and [`atomic_file::Error`] are kept;
+/// The hints of [`rtl_schema::Error`], [`atomic_file::Error`] and errors of data sets are kept;
 /// [`ResultExt`] adds context, another exit code or another hint.
 #[derive(Debug)]
 pub struct Failure {
@@ -19,7 +19,10 @@ impl Failure {
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         let error = error.into();
         let trace = error.downcast_ref::<rtl_schema::Error>().map(rtl_schema::Error::hint);
-        let hint = trace.or_else(|| error.downcast_ref().map(atomic_file::Error::hint)).map(str::to_owned);
+        let output = || error.downcast_ref().map(atomic_file::Error::hint);
+        #[cfg(feature = "dataset")]
+        let output = || output().or_else(|| error.downcast_ref::<dataset::Error>()?.hint());
+        let hint = trace.or_else(output).map(str::to_owned);
         Self { exit, error, hint }
     }
 
@@ -98,6 +101,8 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         let error = error.into();
         let is_refused = error.downcast_ref().is_some_and(atomic_file::Error::is_refusal);
+        #[cfg(feature = "dataset")]
+        let is_refused = is_refused || error.downcast_ref().is_some_and(dataset::Error::is_refusal);
         Self::new(if is_refused { Exit::Usage } else { Exit::Input }, error)
     }
 }
@@ -186,8 +191,8 @@ mod tests {
     #[test]
     fn the_hint_of_a_trace_that_cannot_be_read_is_kept() {
         let missing = || rtl_schema::Error::Missing { path: "a.db".into() };
-        let hint = missing().hint();
-        assert_eq!(Failure::from(missing()).context("survey").hint(), Some(hint));
+        let error = missing();
+        assert_eq!(Failure::from(missing()).context("survey").hint(), Some(error.hint()));
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub use failure::{Failure, ResultExt};
 pub use inputs::without_repetitions;
 pub use output::Output;
 pub use progress::Progress;
-pub use run::{Called, call, command, run, run_line, similar};
+pub use run::{Called, call, command, read_data_sets, run, run_line, similar};
 pub use shorten::shorten_distinct;
 pub use table::{Align, Cell, Column, Layout, Table, TableOf};
 pub use wrap::wrapped;

@@ -92,11 +92,18 @@ fn run_with<Arguments: Parser>(
     }
 }
 
+/// Makes this program read runs of data sets wherever it reads traces, if it has the feature `dataset`. Every tool does so.
+pub fn read_data_sets() {
+    #[cfg(feature = "dataset")]
+    dataset::read_as_traces();
+}
+
 fn parse_and_run<Arguments: Parser>(
     line: impl IntoIterator<Item = OsString>,
     out: &mut Output,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
+    read_data_sets();
     let mut command = with_common_flags(Arguments::command());
     let matches = match command.try_get_matches_from_mut(line) {
         Ok(matches) => matches,

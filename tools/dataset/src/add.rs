@@ -9,6 +9,8 @@ use columnar::Field;
 use tables::{Loaded, Type};
 
 use crate::buffer::{self, Texts};
+use crate::facts::{FACTS, Facts};
+use crate::frameworks::EXTRA;
 use crate::manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
 use crate::rows;
 use crate::stats::{self, Aggregated};
@@ -34,6 +36,8 @@ pub struct Run<'a> {
 pub struct Provenance<'a> {
     /// The file or folder.
     pub path: &'a Path,
+    /// Its name for the manifest, where that is not the one of the file.
+    pub name: Option<&'a str>,
     /// The version of this program.
     pub version: &'a str,
 }
@@ -85,7 +89,7 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
         fingerprint,
         tables: files.tables.iter().map(|(name, table)| ((*name).to_owned(), *table)).collect(),
     };
-    files.finish(&manifest)?;
+    files.finish(&Facts::of(trace.tables()), &manifest)?;
     output.commit().map_err(|error| match error {
         atomic_file::Error::Exists { .. } => exists(),
         other => other.into(),
@@ -138,9 +142,10 @@ fn fingerprint(trace: &Loaded) -> String {
 
 fn source(trace: &Loaded, provenance: &Provenance<'_>) -> Source {
     let info = &trace.tables().info;
+    let of_path = || provenance.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = fs::metadata(provenance.path).ok().filter(fs::Metadata::is_file);
     Source {
-        file: provenance.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        file: provenance.name.map_or_else(of_path, str::to_owned),
         bytes: file.map(|file| file.len()),
         dialect: info.dialect.label().to_owned(),
         tool: info.tool.clone(),
@@ -156,6 +161,14 @@ fn write(trace: &Loaded, files: &mut Files<'_>) -> Result<()> {
             if stored.table.name == "dispatches" {
                 files.aggregated(rank, stats::kernels(trace, stored.table, &rows, &mut texts))?;
             }
+        }
+    }
+    for extra in &EXTRA {
+        for (rank, rows) in extra.by_rank(trace.tables()) {
+            files.file(extra.name, rank, &extra.fields(), Some(0), rows.len(), |groups| {
+                rows.chunks(GROUP)
+                    .try_for_each(|rows| groups.push(|column| extra.values(trace.tables(), column, rows)))
+            })?;
         }
     }
     if let Some(idle) = tables::find("idle").filter(|idle| idle.rows(trace) > 0) {
@@ -257,19 +270,27 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Writes the manifest, the last of all files.
-    fn finish(&self, manifest: &Manifest) -> Result<()> {
+    /// Writes the facts, and the manifest, the last of all files.
+    fn finish(&self, facts: &Facts, manifest: &Manifest) -> Result<()> {
+        for (table, _) in &self.tables {
+            let folder = format!("kind={table}");
+            sync(&self.place.join(&folder))
+                .map_err(|source| Error::Io { path: self.path.join(folder), source })?;
+        }
+        self.document(FACTS, facts)?;
+        self.document(MANIFEST, manifest)?;
+        sync(&self.place).map_err(|source| Error::Io { path: self.path.to_owned(), source })
+    }
+
+    /// Writes a file of JSON.
+    fn document(&self, name: &str, content: &impl serde::Serialize) -> Result<()> {
         let write = || {
-            for (table, _) in &self.tables {
-                sync(&self.place.join(format!("kind={table}")))?;
-            }
-            let mut file = File::create_new(self.place.join(MANIFEST))?;
-            serde_json::to_writer_pretty(&mut file, manifest)?;
+            let mut file = BufWriter::new(File::create_new(self.place.join(name))?);
+            serde_json::to_writer_pretty(&mut file, content)?;
             file.write_all(b"\n")?;
-            file.sync_all()?;
-            sync(&self.place)
+            file.into_inner().map_err(|error| error.into_error())?.sync_all()
         };
-        write().map_err(|source| Error::Io { path: self.path.join(MANIFEST), source })
+        write().map_err(|source| Error::Io { path: self.path.join(name), source })
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 /// The name of the manifest in the folder of its run. Engines skip names that begin with an underscore.
-pub const MANIFEST: &str = "_manifest.json";
+pub use rtl_schema::MANIFEST;
 
 /// The version of the layout. A later 1.x may add tables and columns and never removes or renames one.
 pub const SCHEMA: &str = "rtl-dataset/1";

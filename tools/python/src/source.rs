@@ -20,6 +20,7 @@ struct TraceFile {
 impl Source {
     /// Traces by their paths, which are opened once to see that they can be read.
     pub(crate) fn open(paths: &[PathBuf]) -> Result<Self, Error> {
+        cli::read_data_sets();
         let file = |(path, label): (&PathBuf, String)| {
             Trace::open(path)?;
             Ok(TraceFile { path: path.clone(), label, loaded: Mutex::default() })

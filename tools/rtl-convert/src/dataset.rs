@@ -33,8 +33,8 @@ fn write(job: &Job<'_>) -> Result<Written, Failure> {
     let name = job.run.name.clone().unwrap_or_else(|| run_name(job));
     let trace = Loaded::new(&name, select, tables);
     let run = Run { job: job.run.job.as_deref().unwrap_or("default"), run: &name, force: job.force };
-    let provenance = Provenance { path: job.trace, version: env!("CARGO_PKG_VERSION") };
-    let added = dataset::add(job.output, &run, &trace, &provenance).map_err(failure)?;
+    let provenance = Provenance { path: job.trace, name: None, version: env!("CARGO_PKG_VERSION") };
+    let added = dataset::add(job.output, &run, &trace, &provenance)?;
     Ok(Written { paths: vec![added.path], rows, warnings: Vec::new() })
 }
 
@@ -46,14 +46,4 @@ fn run_name(job: &Job<'_>) -> String {
     let letter =
         |letter: char| if letter.is_alphanumeric() || "._-+".contains(letter) { letter } else { '-' };
     stem.chars().map(letter).collect()
-}
-
-fn failure(error: dataset::Error) -> Failure {
-    let hint = error.hint();
-    let is_refusal = error.is_refusal();
-    let failure = if is_refusal { Failure::usage(error.to_string()) } else { Failure::input(error) };
-    match hint {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
-    }
 }

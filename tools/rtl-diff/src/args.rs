@@ -156,7 +156,7 @@ pub struct Gates {
     #[command(flatten)]
     pub thresholds: Thresholds,
 
-    /// Compare the candidate with all runs in this folder, oldest first by name
+    /// Compare the candidate with all runs in this folder or data set, oldest first by name
     #[arg(long, value_name = "FOLDER", conflicts_with_all = ["baseline"])]
     pub history: Option<PathBuf>,
 

@@ -217,12 +217,15 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     Ok([baseline, candidate])
 }
 
-/// The runs in a folder, oldest first by name; hidden files are none.
+/// The runs in a folder or a data set, oldest first by name; hidden files are none.
 fn past_runs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if let Some(runs) = rtl_schema::runs_of_data_set(folder)? {
+        return Ok(runs);
+    }
     let unreadable = |error: std::io::Error| {
         Failure::input(error)
             .context(format!("cannot read {}", folder.display()))
-            .with_hint("--history takes a folder with one trace or report for each past run")
+            .with_hint("--history takes a data set, or a folder with one trace or report for each past run")
     };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {

@@ -38,13 +38,17 @@ pub struct Options {
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
 
-    /// The file to write [default: merged.db]; a merged trace of that name is replaced
+    /// The file or the data set to write [default: merged.db]; a merged trace of that name is replaced
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 
-    /// Format of the merged trace: native or rpd [default: by the name of the output]
+    /// Format of the merged trace: native, rpd or dataset (a run, named by --run) [default: by the name of the output]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     pub output_format: Option<Format>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub run: rtl_convert::run_name::RunName,
 
     /// Merge traces of different runs too, and replace an output that is not a merged trace
     #[arg(long)]
@@ -116,6 +120,8 @@ pub enum Format {
     Native,
     /// RPD's database with its strides, for rocmProfileData's tools (.rpd)
     Rpd,
+    /// A run in a data set, which may have others
+    Dataset,
 }
 
 /// Format of the report.

@@ -10,6 +10,7 @@ pub mod args;
 mod bandwidth;
 mod checkpoint;
 mod clocks;
+mod data_set;
 mod disk_space;
 pub mod document;
 mod errors;
@@ -82,6 +83,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 /// written; an earlier output then stays.
 pub fn merge(options: &Options, out: &mut Output) -> Result<Document, Failure> {
     let overrides = RankOverrides::parse(&options.identity.set_rank)?;
+    data_set::check(options)?;
     if !options.check {
         output::check(options)?;
     }
@@ -221,6 +223,7 @@ fn write_output(
     match options.format() {
         Format::Native => checkpoint.finish()?,
         Format::Rpd => convert(&checkpoint.part(), options.output(), out)?,
+        Format::Dataset => data_set::add(&checkpoint.part(), options)?,
     }
     Ok(written)
 }

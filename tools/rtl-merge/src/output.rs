@@ -10,7 +10,7 @@ pub(crate) use rtl_analysis::align::CLOCK;
 use rtl_schema::{Input, Select, Trace};
 use rustc_hash::FxHashSet;
 
-use crate::args::Options;
+use crate::args::{Format, Options};
 
 /// The metadata tag of a merged trace, with one row for each source.
 pub(crate) const MERGED: &str = "merged";
@@ -34,6 +34,10 @@ pub(crate) const TOTALS: [&str; 8] = [
 pub(crate) fn check(options: &Options) -> Result<(), Failure> {
     let path = options.output();
     check_distinct(&options.traces, Some(path))?;
+    if options.format() == Format::Dataset {
+        // Adding the run checks the folder.
+        return Ok(());
+    }
     // A link under /proc, such as /dev/stdout, is a stream even where a regular file is open.
     let is_stream =
         Destination::check(path, &atomic_file::Options { if_exists: IfExists::Replace, inputs: &[] })

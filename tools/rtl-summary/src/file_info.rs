@@ -11,11 +11,7 @@ use crate::report::{FileInfo, Report};
 /// Counts the contents of a file.
 pub(crate) fn file_info(trace: &Trace, tables: &Tables) -> rtl_schema::Result<FileInfo> {
     let kernels: HashSet<_> = tables.dispatches.name.iter().collect();
-    Ok(FileInfo {
-        size: std::fs::metadata(trace.path()).map_or(0, |file| file.len()),
-        tables: trace.row_counts()?,
-        kernels: kernels.len(),
-    })
+    Ok(FileInfo { size: trace.size(), tables: trace.row_counts()?, kernels: kernels.len() })
 }
 
 /// Prints the contents of a file, below the lines of the section `trace`, with the labels of rocm-trace-lite's

@@ -24,7 +24,7 @@ fn add(set: &Path, name: &str, path: &Path) {
     let select = Select::everything();
     let loaded = Loaded::new(name, select, Trace::open(path).unwrap().read(&select).unwrap());
     let run = Run { job: "train", run: name, force: false };
-    dataset::add(set, &run, &loaded, &Provenance { path, version: "1" }).unwrap();
+    dataset::add(set, &run, &loaded, &Provenance { path, name: None, version: "1" }).unwrap();
 }
 
 /// Traces and a data set of them.

@@ -44,7 +44,7 @@ fn write(pages: &Pages, name: &str, folder: &Path) {
             support::generate(&trace(1), &folder.join(name.replace('*', "4711"))).unwrap();
         }
         // Runs of one program, in which rows differ.
-        ("after" | "monday" | "tuesday", "db") => {
+        ("after" | "monday" | "tuesday" | "wednesday", "db") => {
             generate(&Options { slow: Some((0, 1.0 + 0.001 * name.len() as f64)), ..trace(1) });
         }
         ("trace", "rpd") => generate(&Options { layout: Layout::Rpd3, ..trace(1) }),
@@ -81,6 +81,12 @@ fn write(pages: &Pages, name: &str, folder: &Path) {
         ("noise", "toml") => made_by("rtl diff calibrate --as runs run*.db -o noise.toml"),
         ("question", "sql") => {
             fs::write(folder.join(name), "select count(*) from dispatches where gpu = $gpu").unwrap();
+        }
+        // The beginning of `runs/job=train/run=monday`.
+        ("runs/job", "") => {
+            for run in ["monday", "tuesday"] {
+                made_by(&format!("rtl convert {run}.db --to dataset -o runs --job train --force"));
+            }
         }
         ("runs", "") => made_by("rtl convert monday.db --to dataset -o runs --job train"),
         _ => {}

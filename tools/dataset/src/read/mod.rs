@@ -1,0 +1,118 @@
+//! Reads a run as a trace: the same columns that the reader of its dialect gives, by rank and start.
+
+mod host;
+mod ops;
+mod places;
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rtl_schema::{Dialect, Error, Result, Select, StoredRun, Tables};
+
+use self::places::Places;
+use self::rows::{Group, damaged, each_group};
+use crate::facts::{FACTS, Facts};
+use crate::manifest::{MANIFEST, Manifest, SCHEMA};
+
+/// Makes every program with this crate read runs of data sets wherever it reads traces.
+pub fn read_as_traces() {
+    rtl_schema::set_data_set_reader(open);
+}
+
+/// A run that was opened.
+#[derive(Debug)]
+struct Run {
+    folder: PathBuf,
+    manifest: Manifest,
+    dialect: Dialect,
+}
+
+fn open(folder: &Path) -> Result<Box<dyn StoredRun>> {
+    let path = folder.join(MANIFEST);
+    let failed =
+        |found: String, hint: &str| Error::DataSet { path: path.clone(), found, hint: hint.to_owned() };
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&read(&path)?).map_err(|error| damaged(&path, error))?;
+    match manifest["schema"].as_str() {
+        Some(SCHEMA) => {}
+        Some(newer) if newer.starts_with("rtl-dataset/") => {
+            return Err(failed(format!("a data set of the newer layout {newer}"), "update rtl"));
+        }
+        _ => {
+            let hint = "`rtl-convert TRACE --to dataset -o DIR` writes data sets that rtl reads";
+            return Err(failed("the manifest of another program's data set".to_owned(), hint));
+        }
+    }
+    let manifest: Manifest = serde_json::from_value(manifest).map_err(|error| damaged(&path, error))?;
+    let label = &manifest.source.dialect;
+    let dialect = Dialect::ALL.iter().copied().find(|dialect| dialect.label() == label);
+    let dialect =
+        dialect.ok_or_else(|| failed(format!("a run made from {label}, which is unknown"), "update rtl"))?;
+    Ok(Box::new(Run { folder: folder.to_owned(), manifest, dialect }))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => damaged(path, "the file is missing"),
+        _ => Error::Io { action: "read", path: path.to_owned(), source },
+    })
+}
+
+impl StoredRun for Run {
+    fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    fn row_counts(&self) -> Vec<(String, u64)> {
+        self.manifest.tables.iter().map(|(name, table)| (name.clone(), table.rows)).collect()
+    }
+
+    fn size(&self) -> u64 {
+        self.manifest.tables.values().map(|table| table.bytes).sum()
+    }
+
+    fn read(&self, select: &Select) -> Result<Tables> {
+        let path = self.folder.join(FACTS);
+        let facts: Facts = serde_json::from_slice(&read(&path)?).map_err(|error| damaged(&path, error))?;
+        let mut tables = Tables::default();
+        facts.apply(&mut tables);
+        tables.info.dialect = self.dialect;
+        tables.info.tool.clone_from(&self.manifest.source.tool);
+        tables.info.tool_version.clone_from(&self.manifest.source.tool_version);
+        let mut trace = Reading { run: self, select, places: Places::of(&tables), tables };
+        trace.metadata()?;
+        trace.ops()?;
+        trace.host()?;
+        Ok(trace.tables)
+    }
+}
+
+/// A trace that is being read.
+struct Reading<'a> {
+    run: &'a Run,
+    select: &'a Select,
+    places: Places,
+    tables: Tables,
+}
+
+impl Reading<'_> {
+    /// Passes the row groups of a table to `each`, where the run has it.
+    fn each(&mut self, table: &str, mut each: impl FnMut(&mut Self, &Group<'_>) -> Result<()>) -> Result<()> {
+        let run = self.run;
+        let Some(manifest) = run.manifest.tables.get(table) else { return Ok(()) };
+        each_group(&run.folder, (table, manifest), |group| each(self, group))
+    }
+
+    fn metadata(&mut self) -> Result<()> {
+        self.each("metadata", |trace, group| {
+            let (tags, values) = (group.texts("tag")?, group.texts("value")?);
+            let text = |texts: &rows::Column<columnar::Text>, row| {
+                texts.get(row).and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default()
+            };
+            let entries = (0..group.rows).map(|row| (text(&tags, row), text(&values, row)));
+            trace.tables.info.metadata.extend(entries);
+            Ok(())
+        })
+    }
+}
