@@ -1,14 +1,18 @@
 use std::collections::hash_map::Entry;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::NameId;
 
 /// All distinct strings of a trace, each stored once. Equal text has one id, even where the source
-/// stored it several times (RPD re-inserts its strings per session).
+/// stored it several times (RPD re-inserts its strings per session). A clone shares them until either gets more.
 #[derive(Debug, Clone, Default)]
-pub struct Strings {
+pub struct Strings(Arc<Texts>);
+
+#[derive(Debug, Clone, Default)]
+struct Texts {
     text: String,
     ends: Vec<usize>,
     by_hash: FxHashMap<u64, NameId>,
@@ -23,15 +27,16 @@ impl Strings {
         if let Some(id) = self.find(hash, text) {
             return id;
         }
-        let id = NameId(u32::try_from(self.ends.len()).unwrap_or(NameId::DANGLING.0));
+        let id = NameId(u32::try_from(self.len()).unwrap_or(NameId::DANGLING.0));
         if !id.is_some() {
             return NameId::DANGLING;
         }
-        self.text.push_str(text);
-        self.ends.push(self.text.len());
-        match self.by_hash.entry(hash) {
+        let texts = Arc::make_mut(&mut self.0);
+        texts.text.push_str(text);
+        texts.ends.push(texts.text.len());
+        match texts.by_hash.entry(hash) {
             Entry::Vacant(free) => _ = free.insert(id),
-            Entry::Occupied(_) => self.collisions.entry(hash).or_default().push(id),
+            Entry::Occupied(_) => texts.collisions.entry(hash).or_default().push(id),
         }
         id
     }
@@ -48,8 +53,8 @@ impl Strings {
             NameId::DANGLING => "(dangling name)",
             _ => {
                 let index = id.index();
-                let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-                &self.text[start..self.ends[index]]
+                let start = index.checked_sub(1).map_or(0, |before| self.0.ends[before]);
+                &self.0.text[start..self.0.ends[index]]
             }
         }
     }
@@ -61,25 +66,25 @@ impl Strings {
 
     /// The number of distinct strings.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.0.ends.len()
     }
 
     /// Whether there are no strings.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.0.ends.is_empty()
     }
 
     /// Every id with its text, in the order of first appearance.
     pub fn iter(&self) -> impl Iterator<Item = (NameId, &str)> {
-        (0..self.ends.len() as u32).map(|index| (NameId(index), self.get(NameId(index))))
+        (0..self.len() as u32).map(|index| (NameId(index), self.get(NameId(index))))
     }
 
     fn find(&self, hash: u64, text: &str) -> Option<NameId> {
-        let first = *self.by_hash.get(&hash)?;
+        let first = *self.0.by_hash.get(&hash)?;
         if self.get(first) == text {
             return Some(first);
         }
-        self.collisions.get(&hash)?.iter().copied().find(|&id| self.get(id) == text)
+        self.0.collisions.get(&hash)?.iter().copied().find(|&id| self.get(id) == text)
     }
 }
 
@@ -109,9 +114,10 @@ mod tests {
         let [one, two, three] = ["one", "two", "three"].map(|text| strings.intern(text));
         // As if all had the hash of the first.
         let of = |text| hash(text);
-        strings.by_hash.remove(&of("two"));
-        strings.by_hash.remove(&of("three"));
-        strings.collisions.insert(of("one"), vec![two, three]);
+        let texts = Arc::make_mut(&mut strings.0);
+        texts.by_hash.remove(&of("two"));
+        texts.by_hash.remove(&of("three"));
+        texts.collisions.insert(of("one"), vec![two, three]);
         let find = |text| strings.find(of("one"), text);
         assert_eq!(
             [find("one"), find("two"), find("three"), find("four")],

@@ -1,3 +1,5 @@
+use std::mem::take;
+
 use serde::Deserialize;
 
 use crate::Dialect;
@@ -79,6 +81,29 @@ impl Tables {
         self.operators = Operators::default();
         self.python_frames = PythonFrames::default();
         self.extra_links.clear();
+    }
+
+    /// Takes the rows of all tables. What rows refer to stays; the result shares the strings.
+    pub fn take_rows(&mut self) -> Self {
+        Self {
+            strings: self.strings.clone(),
+            dispatches: take(&mut self.dispatches),
+            copies: take(&mut self.copies),
+            barriers: take(&mut self.barriers),
+            api_calls: take(&mut self.api_calls),
+            ranges: take(&mut self.ranges),
+            operators: take(&mut self.operators),
+            python_frames: take(&mut self.python_frames),
+            memory_events: take(&mut self.memory_events),
+            spans: take(&mut self.spans),
+            allocations: take(&mut self.allocations),
+            counters: take(&mut self.counters),
+            monitors: take(&mut self.monitors),
+            stack_frames: take(&mut self.stack_frames),
+            extra_links: take(&mut self.extra_links),
+            opaque_tables: take(&mut self.opaque_tables),
+            ..Self::default()
+        }
     }
 
     /// The process behind `id`.

@@ -6,6 +6,7 @@ use crate::data_set::{self, StoredRun};
 use crate::dialect::{Reader, registry};
 use crate::input::Input;
 use crate::layout::tags::COMPLETE;
+use crate::piece_sink::{Each, PieceSink};
 use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
@@ -170,7 +171,7 @@ impl Trace {
     /// allocations, counters, monitors and stacks in the last one, which also has the final [`Tables::info`] and
     /// [`Tables::problems`]. The result is that last piece without its calls, ops and ranges.
     ///
-    /// Memory is bounded by the strings, the API calls with their links, and 60,000 ops. rocprofv3's and RTG's files
+    /// Memory is bounded by the strings, the API calls with their links, and 15,000 ops a thread. rocprofv3's and RTG's files
     /// and runs of data sets are read as a whole, and so are the ops of a file that only SQLite itself can read (content in a -wal): they
     /// come in one piece.
     ///
@@ -194,18 +195,29 @@ impl Trace {
         keep: impl Fn(&mut Tables),
         mut each: impl FnMut(&Tables) -> Result<(), E>,
     ) -> Result<Tables, E> {
+        let each = |tables: &mut Tables| {
+            keep(tables);
+            each(tables)
+        };
+        self.stream_to(select, &mut Each::new(each))
+    }
+
+    /// As [`Self::stream`], with work for each piece that all free threads share.
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub fn stream_to<S: PieceSink>(&self, select: &Select, sink: &mut S) -> Result<Tables, S::Error> {
         match (registry::reader(self.dialect), &self.database) {
             (Reader::Ops { header, .. }, Some(database)) => {
                 let _snapshot = database.snapshot()?;
-                let mut last = header(database, select)?.stream(database, select, keep, each)?;
+                let mut last = header(database, select)?.stream(database, select, sink)?;
                 last.info.left_journal = database.left_journal();
                 last.info.trailing_bytes = self.has_trailing_bytes();
                 Ok(last)
             }
             _ => {
                 let mut tables = self.read(select)?;
-                keep(&mut tables);
-                each(&tables)?;
+                sink.take(&mut tables)?;
                 tables.clear_rows();
                 Ok(tables)
             }

@@ -21,6 +21,9 @@ pub use super::rhythm::Label;
 /// A collective that lacks a larger part of the group's members says nothing of waits: the last one may be missing.
 const MAY_LACK: usize = 20;
 
+/// Parts of the candidates for each thread.
+const SHARES: usize = 2;
+
 /// Comparing fewer calls takes less time than starting threads.
 const PARALLEL: usize = 20_000;
 
@@ -137,13 +140,19 @@ fn place(
         let known = differences.between(draft.rank, sequence.rank);
         matching::fit(&draft.rhythm, &rhythm, known.as_ref()).map(|found| (found, position))
     };
-    let found: Vec<Option<(Fit, usize)>> = match candidates.len() * rhythm.len() > PARALLEL {
-        true => threads::map(candidates, fit),
-        false => candidates.into_iter().map(fit).collect(),
-    };
     // The best of those in step: two groups of one rank may be nearly in step with each other. Of equal ones the first.
-    let best =
-        found.into_iter().flatten().reduce(|best, next| if next.0.loss < best.0.loss { next } else { best });
+    let best = |found: &mut dyn Iterator<Item = (Fit, usize)>| {
+        found.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
+    };
+    let best = match candidates.len() * rhythm.len() > PARALLEL {
+        true => {
+            // One candidate takes less time than handing it to a thread.
+            let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
+            let of_share = |share: &[usize]| best(&mut share.iter().copied().filter_map(fit));
+            best(&mut threads::map(shares, of_share).into_iter().flatten())
+        }
+        false => best(&mut candidates.into_iter().filter_map(fit)),
+    };
     match best {
         Some((found, position)) => {
             let draft = &mut drafts[position];

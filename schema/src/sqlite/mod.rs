@@ -21,7 +21,7 @@ mod varint;
 
 pub use database::{Database, Snapshot};
 pub(crate) use layout::quote;
-pub use pieces::Pieces;
+pub use pieces::{Leaves, Pieces};
 pub use row::Row;
 pub(crate) use row::scanned;
 pub(crate) use tail::{Followed, Publication, Tail};

@@ -5,22 +5,24 @@ use super::pages::Pages;
 use super::row::Row;
 use crate::Result;
 
-/// A scan that is taken piece by piece: see [`Database::pieces`].
+/// A scan in pieces: see [`Database::pieces`].
 #[derive(Debug)]
 pub struct Pieces<'a> {
     database: &'a Database,
     table: &'a str,
     columns: &'a [&'a str],
+    /// Where we read the table ourselves.
+    leaves: Option<Leaves<'a>>,
+}
+
+/// The pages of a table that we read ourselves.
+#[derive(Debug)]
+pub struct Leaves<'a> {
+    pages: Pages<'a>,
+    layout: Layout,
+    numbers: Vec<u32>,
     /// Leaves of one piece.
     length: usize,
-    /// Where we read the table ourselves; else the library gives the rest in one piece.
-    leaves: Option<(Pages<'a>, Layout, Vec<u32>)>,
-    /// The next leaf.
-    next: usize,
-    /// Rows of the pieces that were taken.
-    given: u64,
-    /// Whether all rows were given.
-    ended: bool,
 }
 
 impl Database {
@@ -34,83 +36,78 @@ impl Database {
         new: impl Fn() -> P + Sync,
         each: impl Fn(&mut P, &Row<'_>) + Sync,
     ) -> Result<Vec<P>> {
+        if !self.has_table(table) {
+            return Ok(vec![new()]);
+        }
         let _snapshot = self.snapshot()?;
-        let pieces = self.pieces(table, columns, usize::MAX)?.next(&new, each)?;
-        Ok(pieces.map_or_else(|| vec![new()], |pieces| pieces.into_iter().flatten().collect()))
+        let pieces = self.pieces(table, columns, usize::MAX)?;
+        if let Some(leaves) = pieces.leaves()
+            && let Some((_, parts)) = leaves.scan(&leaves.numbers, &new, &each)
+        {
+            pieces.check()?;
+            return Ok(parts);
+        }
+        Ok(vec![pieces.rest(0, new, each)?])
     }
 
-    /// A scan of `table` in pieces of about `leaves` pages each, in bounded memory. The caller holds a
-    /// [`Self::snapshot`] during the scan.
+    /// A scan of `table` in pieces of about `leaves` pages each. The caller holds a [`Self::snapshot`] during the scan.
     pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
-        let (database, length, ended) = (self, leaves, !self.has_table(table));
-        let leaves = if ended { None } else { database.leaves(table, columns)? };
-        Ok(Pieces { database, table, columns, length, leaves, next: 0, given: 0, ended })
+        let read = if self.has_table(table) { self.leaves(table, columns)? } else { None };
+        let leaves = read.map(|(pages, layout, numbers)| Leaves { pages, layout, numbers, length: leaves });
+        Ok(Pieces { database: self, table, columns, leaves })
     }
 }
 
-impl Pieces<'_> {
-    /// The next pieces in rowid order: one, and one more for each thread that is free. A piece has parts in order, several
-    /// where it is long; `None` comes after the last ones. Parts may be thrown away and filled anew, so `each` must keep
-    /// nothing elsewhere. Where only the library can read the table, the rest of it is one piece.
-    ///
-    /// # Errors
-    /// Where SQLite cannot read the table, or it changed during the scan.
-    pub fn next<P: Send>(
-        &mut self,
-        new: impl Fn() -> P + Sync,
-        each: impl Fn(&mut P, &Row<'_>) + Sync,
-    ) -> Result<Option<Vec<Vec<P>>>> {
-        if self.ended {
-            return Ok(None);
-        }
-        if let Some((pages, layout, leaves)) = &self.leaves {
-            let mut shares = self.shares(leaves);
-            let lengths: Vec<usize> = shares.iter().map(|share| share.len()).collect();
-            let scan = |share: &[u32]| leaf::scan_parts(*pages, layout, share, &new, &each);
-            let read = match shares.len() {
-                1 => shares.pop().map(scan).into_iter().collect(),
-                _ => threads::map(shares, scan),
-            };
-            let mut pieces = Vec::with_capacity(read.len());
-            let is_whole = read.iter().all(Option::is_some);
-            // The library goes on behind the pieces before the first one that only it can read.
-            for ((rows, parts), length) in read.into_iter().map_while(|piece| piece).zip(lengths) {
-                self.given += rows;
-                self.next += length;
-                pieces.push(parts);
-            }
-            if is_whole {
-                self.ended = self.next == leaves.len();
-                if self.ended {
-                    self.database.unchanged(*pages)?;
-                }
-                return Ok(Some(pieces));
-            }
-            if !pieces.is_empty() {
-                self.leaves = None;
-                return Ok(Some(pieces));
-            }
-        }
-        self.ended = true;
-        let mut part = new();
-        self.database.step(self.table, self.columns, self.given, |row| each(&mut part, row))?;
-        Ok(Some(vec![vec![part]]))
+impl<'a> Pieces<'a> {
+    /// The pages of the table, where we read it ourselves. Else all of it is [`Self::rest`].
+    pub fn leaves(&self) -> Option<&Leaves<'a>> {
+        self.leaves.as_ref()
     }
 
-    /// The leaves of the next pieces.
-    fn shares<'l>(&self, leaves: &'l [u32]) -> Vec<&'l [u32]> {
-        let mut left = &leaves[self.next..];
+    /// Reads the rows behind the first `given` by the library.
+    ///
+    /// # Errors
+    /// Where SQLite cannot read the table.
+    pub fn rest<P>(&self, given: u64, new: impl Fn() -> P, each: impl Fn(&mut P, &Row<'_>)) -> Result<P> {
+        let mut part = new();
+        if self.database.has_table(self.table) {
+            self.database.step(self.table, self.columns, given, |row| each(&mut part, row))?;
+        }
+        Ok(part)
+    }
+
+    /// Checks, after the last piece, that all were of one state.
+    ///
+    /// # Errors
+    /// Where the table has changed during the scan.
+    pub fn check(&self) -> Result<()> {
+        self.leaves.as_ref().map_or(Ok(()), |leaves| self.database.unchanged(leaves.pages))
+    }
+}
+
+impl Leaves<'_> {
+    /// The leaves of each piece, in rowid order.
+    pub fn shares(&self) -> Vec<&[u32]> {
+        let mut left = self.numbers.as_slice();
         let mut shares = Vec::new();
-        while shares.len() <= threads::free() {
-            // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
-            if left.len() <= self.length.saturating_add(1) {
-                shares.push(left);
-                break;
-            }
+        // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
+        while left.len() > self.length.saturating_add(1) {
             let (share, rest) = left.split_at(self.length);
             shares.push(share);
             left = rest;
         }
+        shares.push(left);
         shares
+    }
+
+    /// The rows of a piece: how many, and its parts in order, several where it is long. `None` where only the library can
+    /// read it. Parts may be thrown away and filled anew, so `each` must keep nothing elsewhere.
+    pub fn scan<P: Send>(
+        &self,
+        share: &[u32],
+        new: impl Fn() -> P + Sync,
+        each: impl Fn(&mut P, &Row<'_>) + Sync,
+    ) -> Option<(u64, Vec<P>)> {
+        leaf::scan_parts(self.pages, &self.layout, share, new, each)
     }
 }

@@ -50,6 +50,16 @@ impl<I, T> Queue<I, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Puts an item behind all others.
+    fn add(&self, item: I) {
+        let mut state = self.lock();
+        let number = state.first + state.results.len();
+        state.results.push_back(None);
+        state.waiting.push_back((number, item));
+        drop(state);
+        self.begin.notify_one();
+    }
+
     /// Works on an item and keeps the result.
     fn run(&self, (number, item): (usize, I), work: &impl Fn(I) -> T) {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(item)));
@@ -95,7 +105,7 @@ where
     I: Send + 'scope,
     T: Send + 'scope,
     W: Fn(I) -> T + Sync,
-    C: FnMut(T) -> Result<(), E>,
+    C: FnMut(T) -> Result<Option<I>, E>,
 {
     /// Adds an item. Where two for each thread are on the way, it first works on some or passes results on.
     ///
@@ -104,15 +114,14 @@ where
     pub fn push(&mut self, item: I) -> Result<(), E> {
         self.start_helper();
         if self.helpers == 0 {
-            return (self.consume)((self.work)(item));
+            let mut next = Some(item);
+            while let Some(item) = next {
+                next = (self.consume)((self.work)(item))?;
+            }
+            return Ok(());
         }
         self.drain(AHEAD * (self.helpers + 1) - 1)?;
-        let mut state = self.queue.lock();
-        let number = state.first + state.results.len();
-        state.results.push_back(None);
-        state.waiting.push_back((number, item));
-        drop(state);
-        self.queue.begin.notify_one();
+        self.queue.add(item);
         Ok(())
     }
 
@@ -141,7 +150,8 @@ where
                 let outcome = state.results.pop_front().flatten();
                 drop(state);
                 if let Some(outcome) = outcome {
-                    (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
+                    let next = (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
+                    next.into_iter().for_each(|item| self.queue.add(item));
                 }
                 state = self.queue.lock();
             } else if state.results.len() <= left {
@@ -158,8 +168,9 @@ where
 }
 
 /// Runs `produce`, which pushes items; does `work` on them on several threads, this one included; and calls `consume` on
-/// this thread for the results, in the order of the items. Of an error of `consume`, later items may be worked on, but not
-/// consumed.
+/// this thread for the results, in the order of the items. An item that `consume` returns comes behind those that are on the
+/// way: it is for work with a step in between that needs the order. After an error of `consume`, later items may be worked
+/// on, but not consumed.
 ///
 /// # Errors
 /// The first of `produce` and `consume`.
@@ -170,7 +181,7 @@ pub fn pipeline<I: Send, T: Send, E, W, C>(
 ) -> Result<(), E>
 where
     W: Fn(I) -> T + Sync,
-    C: FnMut(T) -> Result<(), E>,
+    C: FnMut(T) -> Result<Option<I>, E>,
 {
     let state = State { waiting: VecDeque::new(), results: VecDeque::new(), first: 0, is_closed: false };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
@@ -190,12 +201,13 @@ where
 pub fn in_order<I: Send, T: Send, E>(
     items: impl IntoIterator<Item = I>,
     work: impl Fn(I) -> T + Sync,
-    consume: impl FnMut(T) -> Result<(), E>,
+    mut consume: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut items = items.into_iter();
     if items.size_hint().1.is_some_and(|most| most < 2) {
         return items.map(work).try_for_each(consume);
     }
+    let consume = |result| consume(result).map(|()| None);
     pipeline(work, consume, |pipeline| items.try_for_each(|item| pipeline.push(item)))
 }
 
@@ -228,6 +240,31 @@ mod tests {
         for threads in [1, 2, 5, 16] {
             crate::set_limit(NonZero::new(threads).unwrap());
             assert_eq!(map(0..200, slow), expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn what_the_consumer_returns_is_worked_on_in_its_order_too() {
+        for threads in [1, 2, 5, 16] {
+            crate::set_limit(NonZero::new(threads).unwrap());
+            let (mut first, mut second) = (Vec::new(), Vec::new());
+            let work = |(number, is_again): (u64, bool)| {
+                slow(number);
+                (number, is_again)
+            };
+            let consume = |(number, is_again): (u64, bool)| {
+                if is_again {
+                    second.push(number);
+                    return Ok::<_, Infallible>(None);
+                }
+                first.push(number);
+                Ok((number % 3 != 0).then_some((number, true)))
+            };
+            let Ok(()) = pipeline(work, consume, |pipeline| {
+                (0..200).try_for_each(|number| pipeline.push((number, false)))
+            });
+            assert!(first.into_iter().eq(0..200), "{threads} threads");
+            assert!(second.into_iter().eq((0..200).filter(|number| number % 3 != 0)), "{threads} threads");
         }
     }
 

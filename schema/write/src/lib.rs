@@ -14,8 +14,9 @@ mod script;
 
 pub use btree::Target;
 pub use native::{
-    Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, LaunchParams, NO_SYMBOL, NativeWriter, Op,
-    OpKind, Recording, RowDelta, RowTemplate, StringId, StringLog, TraceImport, TraceMapping,
+    Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, EncodedPiece, LaunchParams, NO_SYMBOL,
+    NativeWriter, Op, OpKind, PieceImport, Recording, RowDelta, RowTemplate, StringId, StringLog,
+    TraceImport, TraceMapping,
 };
 pub use rocpd::{
     AgentInfo, Argument, CounterInfo, Event, KernelDispatch, KernelInfo, MemoryAllocation, MemoryCopy,

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
-use rtl_schema::{Dialect, Error, Select, Tables, Trace};
-use rtl_write::{ClockCorrection, NativeWriter, TraceImport};
+use rtl_schema::{Dialect, Error, PieceSink, Select, Tables, Trace};
+use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
@@ -16,6 +16,9 @@ use crate::input::Input;
 use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
+
+/// The rows of a trace that is read at once, at most: some MB.
+const SMALL: u64 = 20_000;
 
 /// Writes the merged trace, reads it back and counts the rows of its inputs. With `resume` it continues an interrupted merge of the same
 /// traces.
@@ -35,16 +38,23 @@ pub(crate) fn write(
     if state.done.is_none() {
         write_head(&mut state.writer, inputs, plan, devices)?;
     }
-    for (at, input) in inputs.iter().enumerate() {
-        if state.done.is_some_and(|done| at < done) {
-            keep_opaque_tables(&mut state.writer, input).map_err(|error| MergeError::input(input, error))?;
-        } else {
+    let done = state.done.unwrap_or_default();
+    for input in &inputs[..done] {
+        keep_opaque_tables(&mut state.writer, input).map_err(|error| MergeError::input(input, error))?;
+        progress.advance_file(input.bytes());
+    }
+    let left: Vec<usize> = (done..inputs.len()).collect();
+    for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
+        let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
+        threads::in_order(group.iter().copied(), read, |(at, read)| {
+            let input = &inputs[at];
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            all.append(&write_rows(&mut state.writer, input, plan, at)?);
+            all.append(&write_rows(&mut state.writer, input, plan, at, read)?);
             state.rows = all;
             checkpoint.save(&mut state, at + 1)?;
-        }
-        progress.advance_file(input.bytes());
+            progress.advance_file(input.bytes());
+            Ok::<(), MergeError>(())
+        })?;
     }
     state.writer.finish()?;
     let written = read_back(&checkpoint.part())?;
@@ -89,24 +99,40 @@ fn keep_opaque_tables(writer: &mut NativeWriter, input: &Input) -> Result<(), Er
     Ok(())
 }
 
-fn write_rows(writer: &mut NativeWriter, input: &Input, plan: &Plan, at: usize) -> Result<Rows, MergeError> {
-    let mut import = TraceImport::with_mapping(plan.parts[at].clone());
-    let mut rows = Rows::default();
-    let (mut changed, mut is_written) = (false, true);
-    let mut stream = || {
-        Trace::open(&input.path)?.stream(&Select::everything(), |chunk| {
-            rows.add(chunk);
-            changed |= has_changed(input, chunk);
-            let written = if changed { Ok(()) } else { import.push(writer, chunk) };
-            is_written = written.is_ok();
-            written
-        })
+/// Whether a trace is read at once, while others are: its pieces are too few for all threads.
+fn is_small(input: &Input) -> bool {
+    input.rows.all() <= SMALL
+}
+
+fn read_at_once(input: &Input) -> Result<Tables, Error> {
+    Trace::open(&input.path)?.read(&Select::everything())
+}
+
+/// Writes the rows of an input, whose tables come as `read` where they were read at once.
+fn write_rows(
+    writer: &mut NativeWriter,
+    input: &Input,
+    plan: &Plan,
+    at: usize,
+    read: Option<Result<Tables, Error>>,
+) -> Result<Rows, MergeError> {
+    let import = TraceImport::with_mapping(plan.parts[at].clone());
+    let mut source =
+        Source { writer, import, input, rows: Rows::default(), has_changed: false, is_written: true };
+    let write = |source: &mut Source<'_>| match read {
+        Some(tables) => {
+            let mut tables = tables?;
+            source.take(&mut tables)?;
+            Ok(tables)
+        }
+        None => Trace::open(&input.path)?.stream_to(&Select::everything(), source),
     };
-    let last = stream();
+    let last = write(&mut source);
+    let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
     let last =
         last.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
     rows.add_last(&last);
-    if changed || has_changed(input, &last) || rows.ops() != input.rows.ops() {
+    if has_changed || is_another(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
         let failure = Failure::input(anyhow::anyhow!(what));
         let failure = failure.with_hint("merge traces when their programs have ended");
@@ -117,8 +143,42 @@ fn write_rows(writer: &mut NativeWriter, input: &Input, plan: &Plan, at: usize) 
     Ok(rows)
 }
 
+/// An input on its way into the merged trace.
+struct Source<'a> {
+    writer: &'a mut NativeWriter,
+    import: TraceImport,
+    input: &'a Input,
+    rows: Rows,
+    /// Whether it is not what it was when it was read first: then nothing more of it is written.
+    has_changed: bool,
+    /// Whether the file could grow.
+    is_written: bool,
+}
+
+impl PieceSink for Source<'_> {
+    type Task = PieceImport;
+    type Output = EncodedPiece;
+    type Error = Error;
+
+    fn begin(&mut self, piece: &mut Tables) -> Result<Option<PieceImport>, Error> {
+        self.rows.add(piece);
+        self.has_changed |= is_another(self.input, piece);
+        Ok((!self.has_changed).then(|| self.import.begin(self.writer, piece)))
+    }
+
+    fn work(task: PieceImport) -> EncodedPiece {
+        task.encode()
+    }
+
+    fn end(&mut self, piece: EncodedPiece) -> Result<(), Error> {
+        let written = self.import.end(self.writer, piece);
+        self.is_written = written.is_ok();
+        written
+    }
+}
+
 /// Whether a trace has more processes or agents than when it was read first.
-fn has_changed(input: &Input, chunk: &Tables) -> bool {
+fn is_another(input: &Input, chunk: &Tables) -> bool {
     chunk.processes.len() > input.processes.len() || chunk.agents.len() > input.agents.len()
 }
 

@@ -4,7 +4,7 @@ use crate::table::Process;
 use crate::{ProcessId, Tables};
 
 /// The processes of a file by the pid that its rows carry.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Processes {
     by_pid: FxHashMap<i64, ProcessId>,
     unknown: Option<ProcessId>,

@@ -1,50 +1,70 @@
 //! The order of reading: strings, then calls (which name processes), links and launches, then the ops in one pass that
 //! looks all of those up, then the secondary tables.
 
+use std::cell::Cell;
+
 use super::header::Header;
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
-use crate::sqlite::Database;
-use crate::{Error, ProcessId, Result, Select, Tables};
+use crate::piece_sink::Each;
+use crate::sqlite::{Database, Leaves};
+use crate::{Error, PieceSink, ProcessId, Result, Select, Tables};
 
-/// Pages of ops that are read at once where memory must not grow with the rows: 30,000 to 60,000 rows.
-const PIECE: usize = 500;
+/// Pages of ops that are read at once where memory must not grow with the rows: 8,000 to 15,000 rows, and twice what one
+/// call to the system reads. A trace of a million ops then has enough pieces for 16 threads.
+const PIECE: usize = 128;
 
 impl Header {
     /// Reads all rows.
     pub(crate) fn read(self, database: &Database, select: &Select) -> Result<Tables> {
-        read(self, database, select, usize::MAX, |_| Ok(()))
+        read(self, database, select, usize::MAX, &mut Each::new(|_: &mut Tables| Ok::<(), Error>(())))
     }
 
-    /// Reads all rows for [`crate::Trace::stream`].
-    pub(crate) fn stream<E: From<Error>>(
+    /// Reads all rows for [`crate::Trace::stream_to`].
+    pub(crate) fn stream<S: PieceSink>(
         self,
         database: &Database,
         select: &Select,
-        keep: impl Fn(&mut Tables),
-        mut each: impl FnMut(&Tables) -> Result<(), E>,
-    ) -> Result<Tables, E> {
-        let mut last = read(self, database, select, PIECE, |tables| {
-            keep(tables);
-            each(tables)?;
-            tables.clear_rows();
-            Ok::<(), E>(())
-        })?;
-        keep(&mut last);
-        each(&last)?;
-        last.clear_rows();
+        sink: &mut S,
+    ) -> Result<Tables, S::Error> {
+        let mut sink = Emptied(sink);
+        let mut last = read(self, database, select, PIECE, &mut sink)?;
+        sink.take(&mut last)?;
         Ok(last)
     }
 }
 
-/// Reads all rows, `piece` pages of ops at once, and passes them to `each` before the next ones are added: the calls
+/// A sink after which a piece has no rows.
+struct Emptied<'a, S>(&'a mut S);
+
+impl<S: PieceSink> PieceSink for Emptied<'_, S> {
+    type Task = S::Task;
+    type Output = S::Output;
+    type Error = S::Error;
+
+    fn begin(&mut self, piece: &mut Tables) -> Result<Option<S::Task>, S::Error> {
+        let task = self.0.begin(piece)?;
+        piece.clear_rows();
+        Ok(task)
+    }
+
+    fn work(task: S::Task) -> S::Output {
+        S::work(task)
+    }
+
+    fn end(&mut self, output: S::Output) -> Result<(), S::Error> {
+        self.0.end(output)
+    }
+}
+
+/// Reads all rows, `piece` pages of ops at once, and passes them to `sink` before the next ones are added: the calls
 /// first, then the ops piece by piece. The result is the content of the tables at the end.
-fn read<E: From<Error>>(
+fn read<S: PieceSink>(
     header: Header,
     database: &Database,
     select: &Select,
     piece: usize,
-    mut each: impl FnMut(&mut Tables) -> Result<(), E>,
-) -> Result<Tables, E> {
+    sink: &mut S,
+) -> Result<Tables, S::Error> {
     let Header { variant, names, references, mut tables } = header;
     let (variant, names) = (&variant, &names);
     let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
@@ -74,7 +94,7 @@ fn read<E: From<Error>>(
         true => secondary_tables::collectives(database, names, &mut tables)?,
         false => super::IdMap::default(),
     };
-    each(&mut tables)?;
+    let calls_task = sink.begin(&mut tables)?;
 
     // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
     let links = select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
@@ -95,33 +115,43 @@ fn read<E: From<Error>>(
         hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
         met: join::Met::default(),
     };
-    let mut pieces = database.pieces("rocpd_op", &columns, piece)?;
-    loop {
-        let context = ops::Context {
-            plain: collectives.is_empty() && ops::Context::is_plain(select, variant, &fields, &linked),
-            variant,
-            select,
-            fields: &fields,
-            names,
-            strings: &tables.strings,
-            links: &linked,
-            calls: &calls,
-            launches: &launches,
-            processes: join.processes,
-            symbols: &references.symbols,
-            collectives: &collectives,
-            process: process.unwrap_or(ops::UNNAMED),
-        };
-        let next = pieces.next(ops::OpPart::default, |part, row| part.push(row, &context))?;
-        let Some(next) = next else { break };
-        for parts in next {
-            join.join(parts, &mut tables);
-            each(&mut tables)?;
+    // What is met in a piece joins these when the pieces join: each is read as if it were the first.
+    let (strings, known_processes) = (tables.strings.clone(), join.processes.clone());
+    let context = ops::Context {
+        plain: collectives.is_empty() && ops::Context::is_plain(select, variant, &fields, &linked),
+        variant,
+        select,
+        fields: &fields,
+        names,
+        strings: &strings,
+        links: &linked,
+        calls: &calls,
+        launches: &launches,
+        processes: &known_processes,
+        symbols: &references.symbols,
+        collectives: &collectives,
+        process: process.unwrap_or(ops::UNNAMED),
+    };
+    let pieces = database.pieces("rocpd_op", &columns, piece)?;
+    let given = match pieces.leaves() {
+        Some(leaves) => read_leaves(leaves, &context, &mut join, &mut tables, calls_task, sink)?,
+        None => {
+            calls_task.map_or(Ok(()), |task| sink.end(S::work(task)))?;
+            Err(0)
+        }
+    };
+    match given {
+        Ok(()) => pieces.check()?,
+        Err(given) => {
+            let rest = pieces.rest(given, ops::OpPart::default, |part, row| part.push(row, &context))?;
+            join.join(vec![rest], &mut tables);
+            sink.take(&mut tables)?;
         }
     }
+    drop(strings);
     if !references.open_dispatches.is_empty() {
         join.join(vec![ops::OpPart::of_open(references.open_dispatches)], &mut tables);
-        each(&mut tables)?;
+        sink.take(&mut tables)?;
     }
     tables.info.linked = !linked.is_empty() || join.met.correlated;
     join.finish(&linked, &mut tables);
@@ -137,4 +167,66 @@ fn read<E: From<Error>>(
         tables.processes.iter_mut().for_each(|process| process.node = None);
     }
     Ok(tables)
+}
+
+/// A piece on its way to the sink.
+enum Step<'l, T> {
+    /// Its leaves.
+    Read(&'l [u32]),
+    /// What is left to do when its rows have joined the tables.
+    Task(T),
+}
+
+/// What a [`Step`] has come to.
+enum Done<O> {
+    /// The number of rows and their parts; nothing where only the library can read them.
+    Parts(Option<(u64, Vec<ops::OpPart>)>),
+    Output(O),
+}
+
+/// Reads pieces on all threads that are free; the rows join the tables and go to `sink` in their order, behind the `task` of the
+/// calls. `Err` has the number of rows before those that only the library can read.
+fn read_leaves<S: PieceSink>(
+    leaves: &Leaves<'_>,
+    context: &ops::Context<'_>,
+    join: &mut join::Join<'_>,
+    tables: &mut Tables,
+    task: Option<S::Task>,
+    sink: &mut S,
+) -> Result<std::result::Result<(), u64>, S::Error> {
+    let work = |step| match step {
+        Step::Read(share) => {
+            Done::Parts(leaves.scan(share, ops::OpPart::default, |part, row| part.push(row, context)))
+        }
+        Step::Task(task) => Done::Output(S::work(task)),
+    };
+    let (mut given, is_whole) = (0, Cell::new(true));
+    let mut consume = |done| match done {
+        Done::Output(output) => sink.end(output).map(|()| None),
+        Done::Parts(Some((rows, parts))) if is_whole.get() => {
+            given += rows;
+            join.join(parts, tables);
+            Ok(sink.begin(tables)?.map(Step::Task))
+        }
+        Done::Parts(_) => {
+            is_whole.set(false);
+            Ok(None)
+        }
+    };
+    let shares = leaves.shares();
+    let steps = task.map(Step::Task).into_iter().chain(shares.iter().copied().map(Step::Read));
+    if shares.len() == 1 {
+        // Threads are for the parts of the piece.
+        for step in steps {
+            let mut next = Some(step);
+            while let Some(step) = next {
+                next = consume(work(step))?;
+            }
+        }
+    } else {
+        threads::pipeline(work, consume, |pipeline| {
+            steps.take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
+        })?;
+    }
+    Ok(if is_whole.get() { Ok(()) } else { Err(given) })
 }

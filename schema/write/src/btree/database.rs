@@ -6,6 +6,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::catalog;
 use super::encode::{Datum, Record};
 use super::page::SIZE;
@@ -140,6 +141,16 @@ impl<T: Target> Database<T> {
         numbers: &[i64; N],
     ) -> Result<i64> {
         self.tables.add(table, pattern.length(), |tree, store| tree.push_pattern(pattern, numbers, store))
+    }
+
+    /// Adds the rows of a block, whose ids come after that of the last row.
+    pub(crate) fn append(&mut self, table: TableId, block: Block) -> Result<()> {
+        if self.tables.is_checked {
+            let inner = 1 + self.tables.all[table.0].tree.open_pages();
+            self.tables.find_room(table, block.pages() + inner)?;
+        }
+        let Tables { all, store, .. } = &mut self.tables;
+        all[table.0].tree.append(block, store).map_err(|error| self.tables.fail(error))
     }
 
     /// The id of the last row; 0 without rows.

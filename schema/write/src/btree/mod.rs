@@ -39,11 +39,13 @@
 //! - `encode`: a row as a record.
 //! - `pattern`: records that differ in a few numbers.
 //! - `page`: leaves and inner nodes.
+//! - `block`: rows that are encoded apart from their table.
 //! - `tree`: a table that grows at its end.
 //! - `store`: the owner of each page of the file, and the time when it may be written.
 //! - `catalog`: the table of tables.
 //! - `database`: the tables of a file, published together.
 
+mod block;
 mod catalog;
 mod database;
 mod encode;
@@ -52,6 +54,7 @@ mod pattern;
 mod store;
 mod tree;
 
+pub(crate) use block::Block;
 pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
 pub(crate) use pattern::Pattern;

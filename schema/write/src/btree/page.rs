@@ -48,6 +48,10 @@ impl Leaf {
         self.content = SIZE;
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells == 0
+    }
+
     /// The page as it is stored.
     pub(crate) fn page(&mut self) -> &Page {
         self.page[Self::HEADER + 2 * self.cells..self.content].fill(0);
@@ -119,6 +123,25 @@ impl Leaf {
         }
         self.content = record - width - 1;
         self.point();
+        true
+    }
+
+    /// Adds the cells of another leaf, if all of them fit.
+    pub(crate) fn append(&mut self, other: &Self) -> bool {
+        let (length, cells) = (SIZE - other.content, self.cells + other.cells);
+        if Self::HEADER + 2 * cells + length > self.content {
+            return false;
+        }
+        let shift = SIZE - self.content;
+        self.content -= length;
+        self.page[self.content..self.content + length].copy_from_slice(&other.page[other.content..]);
+        for at in 0..other.cells {
+            let from = Self::HEADER + 2 * at;
+            let cell = u16::from_be_bytes([other.page[from], other.page[from + 1]]) - shift as u16;
+            let to = Self::HEADER + 2 * (self.cells + at);
+            self.page[to..to + 2].copy_from_slice(&cell.to_be_bytes());
+        }
+        self.cells = cells;
         true
     }
 

@@ -4,6 +4,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use super::block::Block;
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
 use super::pattern::{LONGEST, Pattern};
 use super::store::{ReadOrder, Store, Target};
@@ -117,6 +118,28 @@ impl Tree {
         self.last = row;
         self.changed = true;
         Ok(row)
+    }
+
+    /// Adds the rows of a block, which come after all others. Few join the open leaf, others bring leaves of their own.
+    pub(crate) fn append(&mut self, block: Block, store: &mut Store<impl Target>) -> io::Result<()> {
+        if block.is_empty() {
+            return Ok(());
+        }
+        let last = block.last();
+        if !(block.pages.is_empty() && self.leaf.append(&block.leaf)) {
+            if !self.leaf.is_empty() {
+                self.finish_leaf(store)?;
+            }
+            for (content, &last) in block.pages.as_chunks().0.iter().zip(&block.lasts) {
+                let page = self.place(store)?;
+                store.write(page, content)?;
+                self.finished(0, Child { page, last }, store)?;
+            }
+            self.leaf = block.leaf;
+        }
+        self.last = last;
+        self.changed = true;
+        Ok(())
     }
 
     /// Adds a row whose record may be longer than a page.

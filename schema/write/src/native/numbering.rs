@@ -7,7 +7,7 @@ use rtl_schema::{AgentId, Id, ProcessId, Tables, TrackId};
 
 /// How processes, agents and queues are numbered in the file. They are met one after the other, and what is numbered
 /// stays.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// The values of pid columns for each process: nothing for one that was alone when it was met, else its pid, or a
     /// negative number where another one has that or it is unknown.
@@ -23,6 +23,13 @@ impl Places {
     pub(crate) fn given(mapping: &TraceMapping) -> Self {
         let pids = mapping.pids.iter().copied().map(Some).collect();
         Self { pids, gpus: mapping.gpus.clone(), queues: Vec::new() }
+    }
+
+    /// Whether nothing of a piece is new.
+    pub(crate) fn has(&self, tables: &Tables) -> bool {
+        self.pids.len() >= tables.processes.len()
+            && self.gpus.len() >= tables.agents.len()
+            && self.queues.len() == tables.tracks.rows().len()
     }
 
     /// Numbers what is new.
@@ -162,6 +169,12 @@ pub(crate) struct RenumberedOps {
 }
 
 impl RenumberedOps {
+    /// Adds the ids of later ops.
+    pub(crate) fn append(&mut self, later: Self) {
+        self.dispatches.append(later.dispatches);
+        self.others.append(later.others);
+    }
+
     pub(crate) fn sort(&mut self) {
         self.dispatches.sort();
         self.others.sort();
@@ -181,15 +194,33 @@ struct Run {
     length: i64,
 }
 
+impl Run {
+    /// The row that continues it.
+    #[inline]
+    fn end(&self) -> (u32, Id, i64) {
+        (self.space, self.old.wrapping_add(self.length), self.new + self.length)
+    }
+}
+
 impl Renumbered {
     #[inline]
     pub(crate) fn push(&mut self, space: u32, old: Id, new: i64) {
         if let Some(run) = self.0.last_mut()
-            && (run.space, run.old.wrapping_add(run.length), run.new + run.length) == (space, old, new)
+            && run.end() == (space, old, new)
         {
             run.length += 1;
         } else {
             self.0.push(Run { space, old, new, length: 1 });
+        }
+    }
+
+    /// Adds the ids of later rows.
+    pub(crate) fn append(&mut self, later: Self) {
+        for run in later.0 {
+            match self.0.last_mut() {
+                Some(last) if last.end() == (run.space, run.old, run.new) => last.length += run.length,
+                _ => self.0.push(run),
+            }
         }
     }
 

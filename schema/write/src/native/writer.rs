@@ -12,7 +12,7 @@ use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
-use crate::btree::{Database, Datum, Pattern, TableId, Target};
+use crate::btree::{Block, Database, Datum, Pattern, TableId, Target};
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
 use rtl_schema::{Id, Result};
@@ -171,6 +171,20 @@ impl<T: Target> NativeWriter<T> {
     pub(super) fn row_at(&mut self, table: Table, id: i64, row: &[Datum<'_>]) -> Result<()> {
         let table = self.table(table);
         self.database.push_row_at(table, id, row)
+    }
+
+    /// Adds the rows of a block.
+    pub(super) fn append(&mut self, table: Table, block: Block) -> Result<()> {
+        if block.is_empty() {
+            return Ok(());
+        }
+        let table = self.table(table);
+        self.database.append(table, block)
+    }
+
+    /// The id of the last row of a table; 0 without rows.
+    pub(super) fn rows(&self, table: Table) -> i64 {
+        self.tables[table as usize].map_or(0, |id| self.database.rows(id))
     }
 
     /// The number in the file of a range of a part.

@@ -5,6 +5,7 @@
 mod append;
 mod append_like;
 mod call_bytes;
+mod pieces;
 mod round_trip;
 mod rpd_written;
 mod views;

@@ -1,0 +1,349 @@
+//! A piece of a trace as rows of the file. The rows that are most, of integers alone, are encoded apart from the file.
+
+use std::sync::Arc;
+
+use super::layout::Table;
+use super::lookup::Lookup;
+use super::numbering::{Renumbered, RenumberedOps};
+use super::rows::{Call, Op, OpKind, call_row, op_row};
+use crate::btree::Block;
+use rtl_schema::table::{Collective, Copy, Direction, Dispatch, Range, RangeKind};
+use rtl_schema::{AgentId, Id, NameId, Tables};
+
+/// A piece of a trace that has its place in the file: see [`TraceImport::begin`](super::TraceImport::begin).
+#[derive(Debug)]
+pub struct PieceImport {
+    rows: Tables,
+    numbers: Numbers,
+}
+
+/// A piece whose rows are encoded: see [`TraceImport::end`](super::TraceImport::end).
+#[derive(Debug)]
+pub struct EncodedPiece {
+    pub(super) rows: Tables,
+    pub(super) numbers: Numbers,
+    pub(super) encoded: Encoded,
+}
+
+/// What the pieces before a piece have to do with it.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    pub(super) lookup: Arc<Lookup>,
+    /// The strings that are new with it.
+    pub(super) texts: Vec<NameId>,
+    /// The last ids before its rows, by table.
+    pub(super) before: [i64; Table::COUNT],
+    /// How many rows it has, of the tables whose ids are counted.
+    pub(super) rows: [i64; Table::COUNT],
+    /// The numbers in the file of the ranges of its ops, in the order of ops; nothing where the numbers of the trace stay.
+    pub(super) ranges: Option<Vec<i64>>,
+}
+
+/// The rows of a piece in the order in which their tables are written.
+#[derive(Debug)]
+pub(super) struct Encoded {
+    pub(super) blocks: Vec<(Table, Block)>,
+    pub(super) ops: RenumberedOps,
+    pub(super) calls: Renumbered,
+}
+
+impl PieceImport {
+    pub(super) fn new(rows: Tables, numbers: Numbers) -> Self {
+        Self { rows, numbers }
+    }
+
+    /// Encodes its rows.
+    #[must_use]
+    pub fn encode(self) -> EncodedPiece {
+        let encoded = encode(&self.rows, &self.numbers);
+        EncodedPiece { rows: self.rows, numbers: self.numbers, encoded }
+    }
+}
+
+/// Encodes the rows of a piece.
+pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
+    let lookup = &*numbers.lookup;
+    let block = |table: Table| Block::after(numbers.before[table as usize]);
+    let mut calls = Renumbered::default();
+    let mut blocks = Vec::new();
+    if !rows.api_calls.is_empty() {
+        let written = encode_calls(lookup, rows, block(Table::Api), &mut calls);
+        blocks.push((Table::Api, written));
+        blocks.push((
+            Table::Arg,
+            arguments(lookup, rows, numbers.before[Table::Api as usize], block(Table::Arg)),
+        ));
+    }
+    blocks.push((Table::Operator, operators(lookup, rows, block(Table::Operator))));
+    blocks.push((Table::PythonFrame, python_frames(lookup, rows, block(Table::PythonFrame))));
+    let mut ops = OpRows {
+        lookup,
+        ranges: numbers.ranges.as_deref(),
+        ops: block(Table::Op),
+        copies: Block::after(0),
+        collectives: Block::after(0),
+        new: RenumberedOps::default(),
+        written: 0,
+    };
+    each_op(rows, |op| ops.push(rows, op));
+    blocks.extend([(Table::Op, ops.ops), (Table::Copy, ops.copies), (Table::Collective, ops.collectives)]);
+    Encoded { blocks, ops: ops.new, calls }
+}
+
+/// A row that becomes an op: its table and its place there.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OpRow {
+    Dispatch(usize),
+    Copy(usize),
+    Barrier(usize),
+    Range(usize),
+}
+
+/// Passes ops and ranges to `each` in the order of their ids.
+#[inline]
+pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
+    let (mut dispatch, mut copy, mut barrier, mut range) = (0, 0, 0, 0);
+    loop {
+        let others = [
+            rows.copies.get(copy).map(|copy| copy.id),
+            rows.barriers.get(barrier).map(|barrier| barrier.id),
+            rows.ranges.get(range).map(|range| range.id),
+        ];
+        let oldest = others.iter().flatten().min();
+        while dispatch < rows.dispatches.len()
+            && oldest.is_none_or(|&oldest| rows.dispatches.id.get(dispatch) <= oldest)
+        {
+            each(OpRow::Dispatch(dispatch));
+            dispatch += 1;
+        }
+        match others.iter().position(|id| id.is_some() && id.as_ref() == oldest) {
+            Some(0) => {
+                each(OpRow::Copy(copy));
+                copy += 1;
+            }
+            Some(1) => {
+                each(OpRow::Barrier(barrier));
+                barrier += 1;
+            }
+            Some(_) => {
+                each(OpRow::Range(range));
+                range += 1;
+            }
+            None => return,
+        }
+    }
+}
+
+/// The rows of ops in the making.
+struct OpRows<'a> {
+    lookup: &'a Lookup,
+    ranges: Option<&'a [i64]>,
+    ops: Block,
+    copies: Block,
+    collectives: Block,
+    new: RenumberedOps,
+    written: usize,
+}
+
+impl OpRows<'_> {
+    #[inline]
+    fn push(&mut self, rows: &Tables, op: OpRow) {
+        match op {
+            OpRow::Dispatch(at) => self.dispatch(&rows.dispatches.get(at)),
+            OpRow::Copy(at) => self.copy(&rows.copies[at]),
+            OpRow::Barrier(at) => {
+                let op = Op { kind: OpKind::Barrier, ..Op::default() };
+                self.place(op, &(&rows.barriers[at]).into());
+            }
+            OpRow::Range(at) => self.range(&rows.ranges[at]),
+        }
+        self.written += 1;
+    }
+
+    /// The number of the op's range in the file.
+    #[inline]
+    fn range_number(&self, range: Id) -> i64 {
+        self.ranges.map_or(range, |numbers| numbers.get(self.written).copied().unwrap_or_default())
+    }
+
+    /// Adds `op` with what ops have in common.
+    #[inline]
+    fn place(&mut self, op: Op, row: &Dispatch) -> i64 {
+        let lookup = self.lookup;
+        let place = lookup.track(row.track);
+        let new = self.ops.push(&op_row(&Op {
+            gpu: lookup.places.gpu(place.agent),
+            queue: Some(lookup.places.queue(row.track)),
+            description: lookup.text(row.name),
+            pid: lookup.places.pid(place.process),
+            stream: place.stream,
+            start: lookup.file_time(row.start),
+            end: lookup.end(row.start, row.duration),
+            range: self.range_number(row.range),
+            tid: row.tid,
+            correlation: row.correlation,
+            enqueued: row.enqueued.map(|moment| lookup.file_time(moment)),
+            ..op
+        }));
+        let ids = match op.kind {
+            OpKind::KernelExecution | OpKind::Task => &mut self.new.dispatches,
+            _ => &mut self.new.others,
+        };
+        ids.push(lookup.space(place.process), row.id, new);
+        new
+    }
+
+    #[inline]
+    fn dispatch(&mut self, row: &Dispatch) {
+        let lookup = self.lookup;
+        let shape = row.shape.map(|shape| lookup.shape(shape)).unwrap_or_default();
+        let op = Op {
+            kind: if row.graph { OpKind::Task } else { OpKind::KernelExecution },
+            items: shape.items,
+            workgroup: shape.workgroup,
+            lds: shape.lds,
+            scratch: shape.scratch,
+            symbol: lookup.symbol(lookup.track(row.track).process, row.name, row.symbol),
+            ..Op::default()
+        };
+        let id = self.place(op, row);
+        if let Some(collective) = row.collective {
+            self.collective(id, lookup.collective(collective));
+        }
+    }
+
+    fn copy(&mut self, row: &Copy) {
+        let lookup = self.lookup;
+        let own = lookup.track(row.track).agent;
+        // A reader infers these from gpuId, direction and peer; the rest needs a row of its own.
+        let (peer, source, destination) = match row.direction {
+            Direction::HostToDevice | Direction::Fill => (None, None, Some(own)),
+            Direction::DeviceToHost => (None, Some(own), None),
+            Direction::DeviceToDevice if row.source.is_some() => (row.source, row.source, Some(own)),
+            _ => (None, None, None),
+        };
+        let inferred = (source, destination) == (row.source, row.destination);
+        let gpu = |agent: Option<AgentId>| agent.and_then(|agent| lookup.places.gpu(agent));
+        let op =
+            Op { kind: OpKind::of_copy(row.direction), bytes: row.bytes, peer: gpu(peer), ..Op::default() };
+        let id = self.place(op, &row.into());
+        if !inferred || row.source_address.is_some() || row.destination_address.is_some() {
+            let address = |address: Option<u64>| address.map(|address| address as i64);
+            let cells = [
+                address(row.source_address),
+                address(row.destination_address),
+                gpu(row.source),
+                gpu(row.destination),
+            ];
+            self.copies.push_at(id, &cells);
+        }
+    }
+
+    fn range(&mut self, row: &Range) {
+        let lookup = self.lookup;
+        self.ops.push(&op_row(&Op {
+            gpu: Some(-1),
+            queue: Some(0),
+            start: lookup.file_time(row.start),
+            end: lookup.end(row.start, row.duration),
+            description: lookup.text(row.name),
+            kind: OpKind::UserMarker,
+            range: self.range_number(row.id),
+            tid: row.tid,
+            correlation: row.correlation,
+            sequence: match row.kind {
+                RangeKind::Thread => Some(0),
+                RangeKind::Process => Some(1),
+                RangeKind::Marker | RangeKind::Unknown => None,
+            },
+            pid: lookup.places.pid(row.process),
+            category: lookup.text(row.category),
+            ..Op::default()
+        }));
+    }
+
+    /// What a framework states of the collective that an op executes.
+    fn collective(&mut self, op: i64, row: Collective) {
+        let text = |name| self.lookup.text(name).map(|text| text.0);
+        let elements = |count: Option<u64>| count.map(|count| count as i64);
+        let cells = [
+            text(row.operation),
+            text(row.communicator),
+            text(row.ranks),
+            row.size.map(i64::from),
+            text(row.data_type),
+            elements(row.sent),
+            elements(row.received),
+            row.sequence.map(i64::from),
+        ];
+        self.collectives.push_at(op, &cells);
+    }
+}
+
+fn encode_calls(lookup: &Lookup, rows: &Tables, mut calls: Block, new: &mut Renumbered) -> Block {
+    for row in rows.api_calls.iter() {
+        let id = calls.push(&call_row(&Call {
+            start: lookup.file_time(row.start),
+            duration: row.duration,
+            name: lookup.text(row.name),
+            tid: row.tid,
+            correlation: row.correlation,
+            domain: lookup.text(row.domain),
+            parent: row.parent,
+            stream: row.stream,
+            pid: lookup.places.pid(row.process),
+            category: lookup.text(row.category),
+            args: lookup.text(row.args),
+            result: row.result,
+        }));
+        // Calls are referred to without their space: see `TraceImport::finish`.
+        new.push(0, row.id, id);
+    }
+    calls
+}
+
+/// The arguments of calls, of which the first is the one after `before`.
+fn arguments(lookup: &Lookup, rows: &Tables, before: i64, mut arguments: Block) -> Block {
+    let text = |name| lookup.text(name).map(|text| text.0);
+    for row in &rows.api_calls.arguments {
+        let (call, position) = (before + 1 + i64::from(row.call), i64::from(row.position));
+        arguments.push(&[Some(call), Some(position), text(row.kind), text(row.name), text(row.value)]);
+    }
+    arguments
+}
+
+fn operators(lookup: &Lookup, rows: &Tables, mut operators: Block) -> Block {
+    let text = |name| lookup.text(name).map(|text| text.0);
+    for row in rows.operators.iter() {
+        operators.push(&[
+            Some(lookup.file_time(row.start)),
+            row.duration,
+            text(row.name),
+            row.tid,
+            text(row.shapes),
+            text(row.types),
+            row.sequence.map(i64::from),
+            Some(row.forward_thread).filter(|&thread| thread != 0).map(i64::from),
+            lookup.places.pid(row.process),
+            text(row.strides),
+            text(row.values),
+        ]);
+    }
+    operators
+}
+
+fn python_frames(lookup: &Lookup, rows: &Tables, mut frames: Block) -> Block {
+    for row in rows.python_frames.iter() {
+        frames.push(&[
+            Some(lookup.file_time(row.start)),
+            row.duration,
+            lookup.text(row.name).map(|text| text.0),
+            row.tid,
+            row.number.map(i64::from),
+            row.caller.map(i64::from),
+            row.module.map(i64::from),
+            lookup.places.pid(row.process),
+        ]);
+    }
+    frames
+}

@@ -1,0 +1,96 @@
+//! A trace that goes into a file piece by piece.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use rtl_schema::{Error, PieceSink, Select, Tables, Trace};
+use rtl_write::{ClockCorrection, NativeWriter, PieceImport, TraceImport, TraceMapping};
+use rusqlite::Connection;
+use support::{Options, generate};
+
+type Result<T = ()> = anyhow::Result<T>;
+
+/// Ends pieces when so many later ones have begun.
+struct Delayed {
+    writer: NativeWriter,
+    import: TraceImport,
+    begun: VecDeque<PieceImport>,
+    most: usize,
+    pieces: usize,
+}
+
+impl Delayed {
+    fn end_to(&mut self, left: usize) -> rtl_schema::Result<()> {
+        while self.begun.len() > left
+            && let Some(piece) = self.begun.pop_front()
+        {
+            self.import.end(&mut self.writer, piece.encode())?;
+        }
+        Ok(())
+    }
+}
+
+impl PieceSink for Delayed {
+    type Task = ();
+    type Output = ();
+    type Error = Error;
+
+    fn begin(&mut self, piece: &mut Tables) -> rtl_schema::Result<Option<()>> {
+        self.pieces += 1;
+        let piece = self.import.begin(&mut self.writer, piece);
+        self.begun.push_back(piece);
+        self.end_to(self.most)?;
+        Ok(None)
+    }
+
+    fn work((): ()) {}
+
+    fn end(&mut self, (): ()) -> rtl_schema::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes the traces into a file, with at most so many pieces on the way, and returns how many there were.
+fn merged(traces: &[&Path], path: &Path, most: usize) -> Result<usize> {
+    let mut writer = NativeWriter::create(path)?;
+    let mut all = 0;
+    for (trace, at) in traces.iter().zip(0..) {
+        let mapping = TraceMapping {
+            pids: vec![100 + at],
+            spaces: vec![at as u32],
+            gpus: (0..16).map(|gpu| Some(16 * at + gpu)).collect(),
+            clock: ClockCorrection::constant(at * 1_000),
+            ..TraceMapping::default()
+        };
+        let import = TraceImport::with_mapping(mapping);
+        let mut sink = Delayed { writer, import, begun: VecDeque::new(), most, pieces: 0 };
+        let last = Trace::open(trace)?.stream_to(&Select::everything(), &mut sink)?;
+        sink.end_to(0)?;
+        all += sink.pieces;
+        writer = sink.writer;
+        sink.import.finish(&mut writer, &last)?;
+    }
+    writer.finish()?;
+    Ok(all)
+}
+
+#[test]
+fn a_file_has_the_same_bytes_however_many_pieces_are_on_the_way() -> Result {
+    let folder = tempfile::tempdir()?;
+    let [one, two, few, out] = ["one", "two", "few", "out"].map(|name| folder.path().join(name));
+    generate(&Options { ops: 130_000, ranges: true, ..Options::default() }, &one)?;
+    generate(&Options { ops: 70_000, seed: 2, api: true, ranges: true, ..Options::default() }, &two)?;
+    generate(&Options { ops: 3, seed: 3, ..Options::default() }, &few)?;
+    let traces = [&*one, &few, &two, &few];
+    let pieces = merged(&traces, &out, 0)?;
+    assert!(pieces > 12, "{pieces} are few pieces");
+    let expected = std::fs::read(&out)?;
+    let file = Connection::open(&out)?;
+    let sound: String = file.query_row("pragma integrity_check", [], |row| row.get(0))?;
+    assert_eq!(sound, "ok");
+    for most in [1, 3, usize::MAX] {
+        merged(&traces, &out, most)?;
+        assert!(std::fs::read(&out)? == expected, "{most} on the way");
+    }
+    Ok(())
+}
