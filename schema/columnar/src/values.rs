@@ -74,7 +74,53 @@ pub enum Data {
     Texts(Vec<Text>),
 }
 
+impl Data {
+    /// The type of the values.
+    pub fn kind(&self) -> Type {
+        match self {
+            Self::Bools(_) => Type::Bool,
+            Self::Integers(_) => Type::Integer,
+            Self::Floats(_) => Type::Float,
+            Self::Texts(_) => Type::Text,
+        }
+    }
+
+    /// The number of values.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bools(values) => values.len(),
+            Self::Integers(values) => values.len(),
+            Self::Floats(values) => values.len(),
+            Self::Texts(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Values {
+    /// Adds rows of the same type.
+    ///
+    /// # Panics
+    /// They have another type.
+    pub fn append(&mut self, mut more: Self) {
+        if !(self.known.is_empty() && more.known.is_empty()) {
+            self.known.resize(self.data.len(), true);
+            more.known.resize(more.data.len(), true);
+            self.known.append(&mut more.known);
+        }
+        match (&mut self.data, more.data) {
+            (Data::Bools(values), Data::Bools(mut more)) => values.append(&mut more),
+            (Data::Integers(values), Data::Integers(mut more)) => values.append(&mut more),
+            (Data::Floats(values), Data::Floats(mut more)) => values.append(&mut more),
+            (Data::Texts(values), Data::Texts(mut more)) => values.append(&mut more),
+            _ => unreachable!("rows of one column"),
+        }
+    }
+
     /// Whether a row is known.
     pub fn is_known(&self, row: usize) -> bool {
         self.known.get(row).copied().unwrap_or(true)

@@ -1,21 +1,23 @@
 //! Any document of rocprofv3's structure: CSV and Parquet have the rows of its tables.
 #![no_main]
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 
-use frames::files::{Files, Kind};
-use frames::table::Table;
+use column_files::files::{Error, Files, Kind};
+use column_files::table::Table;
+use columnar::Reader;
 use libfuzzer_sys::fuzz_target;
-use polars_io::SerReader;
-use polars_io::parquet::read::ParquetReader;
 use rtl_schema::{Select, Tables, Trace};
 use support::choices;
 
 /// Writes all tables in a format, and compares how many rows each has.
 fn check(tables: &Tables, folder: &Path, kind: Kind, rows: fn(&Path) -> usize) {
-    let mut files = Files::new(folder, kind, Table::ALL, None);
-    let written = files.push(tables).and_then(|()| files.finish(tables));
+    let files = Files { folder, output: folder, kind, tables: Table::ALL, partition: None };
+    let written = files.write(|push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
+        push(tables)?;
+        Ok(tables.clone())
+    });
     written.unwrap_or_else(|error| panic!("{kind:?}: {error}"));
     for table in Table::ALL {
         let path = folder.join(table.name).with_extension(kind.ending());
@@ -35,7 +37,8 @@ fn csv_rows(path: &Path) -> usize {
 }
 
 fn parquet_rows(path: &Path) -> usize {
-    ParquetReader::new(File::open(path).expect("the file")).finish().expect("a table").height()
+    let file = Reader::open(path).expect("a table");
+    (0..file.groups()).map(|group| file.rows(group)).sum()
 }
 
 fuzz_target!(|bytes: &[u8]| {

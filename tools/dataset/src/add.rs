@@ -51,24 +51,31 @@ pub struct Added {
     pub manifest: Manifest,
 }
 
-/// Adds a trace, of which everything was read, to the data set in `folder`, which is made where it is missing. Readers see the run
-/// when it is complete. What a killed writer has left is removed by the next one of the same job.
+/// Whether a run can be added to the data set in `folder` under this name.
 ///
 /// # Errors
-/// The run is there, its rows are, or a file cannot be written.
-pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance<'_>) -> Result<Added> {
+/// The name is none, the folder is no data set, or the run is there and not to be replaced.
+pub fn check(folder: &Path, run: &Run<'_>) -> Result<()> {
     check_name(run.job, "job")?;
     check_name(run.run, "run")?;
     if let Some(other) = foreign(folder) {
         return Err(Error::Foreign { folder: folder.to_owned(), other });
     }
-    let fingerprint = fingerprint(trace);
-    let path = folder.join(format!("job={}", run.job)).join(format!("run={}", run.run));
-    let exists =
-        || Error::Exists { folder: folder.to_owned(), job: run.job.to_owned(), run: run.run.to_owned() };
-    if !run.force && path.symlink_metadata().is_ok() {
-        return Err(exists());
+    if !run.force && run.path(folder).symlink_metadata().is_ok() {
+        return Err(run.exists(folder));
     }
+    Ok(())
+}
+
+/// Adds a trace, of which everything was read, to the data set in `folder`, which is made where it is missing. Readers see the run
+/// when it is complete. What a killed writer has left is removed by the next one of the same job.
+///
+/// # Errors
+/// As [`check`]; the rows are those of another run, or a file cannot be written.
+pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance<'_>) -> Result<Added> {
+    check(folder, run)?;
+    let fingerprint = fingerprint(trace);
+    let path = run.path(folder);
     let same =
         runs(folder).into_iter().find(|(of, manifest)| *of != path && manifest.fingerprint == fingerprint);
     if let Some((_, Manifest { job, run, .. })) = same.filter(|_| !run.force) {
@@ -91,7 +98,7 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
     };
     files.finish(&Facts::of(trace.tables()), &manifest)?;
     output.commit().map_err(|error| match error {
-        atomic_file::Error::Exists { .. } => exists(),
+        atomic_file::Error::Exists { .. } => run.exists(folder),
         other => other.into(),
     })?;
     // The rename itself must outlive a crash of the machine.
@@ -99,6 +106,16 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
         sync(folder).map_err(|source| Error::Io { path: folder.to_owned(), source })?;
     }
     Ok(Added { path, manifest })
+}
+
+impl Run<'_> {
+    fn path(&self, folder: &Path) -> PathBuf {
+        folder.join(format!("job={}", self.job)).join(format!("run={}", self.run))
+    }
+
+    fn exists(&self, folder: &Path) -> Error {
+        Error::Exists { folder: folder.to_owned(), job: self.job.to_owned(), run: self.run.to_owned() }
+    }
 }
 
 fn check_name(name: &str, of: &'static str) -> Result<()> {
@@ -166,8 +183,11 @@ fn write(trace: &Loaded, files: &mut Files<'_>) -> Result<()> {
     for extra in &EXTRA {
         for (rank, rows) in extra.by_rank(trace.tables()) {
             files.file(extra.name, rank, &extra.fields(), Some(0), rows.len(), |groups| {
-                rows.chunks(GROUP)
-                    .try_for_each(|rows| groups.push(|column| extra.values(trace.tables(), column, rows)))
+                rows.chunks(GROUP).try_for_each(|rows| {
+                    groups.push(
+                        (0..extra.fields().len()).map(|column| extra.values(trace.tables(), column, rows)),
+                    )
+                })
             })?;
         }
     }
@@ -214,7 +234,7 @@ impl Files<'_> {
         let sorted_by = columns.iter().position(|column| column.name == "start");
         self.file(stored.table.name, rank, &fields, sorted_by, rows.len(), |groups| {
             for rows in rows.chunks(GROUP) {
-                groups.push(|position| match (columns.get(position), times) {
+                groups.push((0..fields.len()).map(|position| match (columns.get(position), times) {
                     (Some(column), _) => buffer::values(trace, column, rows, texts),
                     (None, Some((stop, duration))) => {
                         let duration = buffer::values(trace, duration, rows, texts);
@@ -225,7 +245,7 @@ impl Files<'_> {
                         stop
                     }
                     (None, None) => unreachable!("a column for each field"),
-                })?;
+                }))?;
             }
             Ok(())
         })
@@ -233,7 +253,7 @@ impl Files<'_> {
 
     fn aggregated(&mut self, rank: Option<i64>, table: Aggregated) -> Result<()> {
         let Aggregated { name, fields, rows, columns } = table;
-        self.file(name, rank, &fields, None, rows, |groups| groups.push(|position| columns[position].clone()))
+        self.file(name, rank, &fields, None, rows, |groups| groups.push(&columns))
     }
 
     fn file(
@@ -251,7 +271,8 @@ impl Files<'_> {
         fs::create_dir_all(self.place.join(&name)).map_err(io)?;
         let file = File::create_new(self.place.join(&name).join("part-0.parquet")).map_err(io)?;
         let options = columnar::Options { sorted_by, metadata: &[("rtl", SCHEMA)] };
-        let written = columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), fields, &options)
+        let written = columnar::Encoder::new(fields, &options)
+            .and_then(|encoder| columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), &encoder))
             .and_then(|mut groups| {
                 write(&mut groups)?;
                 groups.finish()

@@ -3,13 +3,14 @@
 //! `job=J/run=R/kind=TABLE/rank=N/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add()`] writes a run, which
 //! appears whole or not at all: it grows in a temporary folder beside, and a rename gives it its name. [`stored()`] says which
 //! columns a table has there, `buffer` and `rows` turn columns of a trace into row groups, `stats` aggregates, and
-//! [`Manifest`] says where a run comes from. `read` turns a run into the trace that it was made from, with what `facts` has kept
+//! [`Manifest`] says where a run comes from, [`files()`] lists it. `read` turns a run into the trace that it was made from, with what `facts` has kept
 //! beside the tables; [`read_as_traces()`] lets every reader of traces take runs.
 
 mod add;
 mod buffer;
 mod error;
 mod facts;
+mod files;
 mod frameworks;
 mod manifest;
 mod read;
@@ -17,9 +18,10 @@ mod rows;
 mod stats;
 mod stored;
 
-pub use add::{Added, Provenance, Run, add};
+pub use add::{Added, Provenance, Run, add, check};
 pub use error::Error;
-pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
+pub use files::files;
+pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, runs, runs_where};
 pub use read::read_as_traces;
 pub use stats::{AGGREGATED, NUMBERS};
 pub use stored::{INVALID_STOP, Stored, name_in_files, stored};

@@ -68,12 +68,22 @@ pub struct TableManifest {
 
 /// The folders of the runs of a data set that are complete, with their manifests, sorted by job and run. What is no run is skipped.
 pub fn runs(folder: &Path) -> Vec<(PathBuf, Manifest)> {
-    let mut runs: Vec<(PathBuf, Manifest)> = partitions(folder, "job=")
-        .flat_map(|job| partitions(&job, "run=").collect::<Vec<_>>())
-        .filter_map(|run| Some((run.clone(), manifest(&run)?)))
+    runs_where(folder, |_, _| true)
+}
+
+/// Those of [`runs`] whose job and run, as their folders state them, are wanted. Nothing of the others is read.
+pub fn runs_where(folder: &Path, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<(PathBuf, Manifest)> {
+    let mut runs: Vec<(PathBuf, Manifest)> = places(folder)
+        .filter(|(job, run, _)| is_wanted(job, run))
+        .filter_map(|(_, _, place)| manifest(&place).map(|manifest| (place, manifest)))
         .collect();
     runs.sort_by(|(one, _), (other, _)| one.cmp(other));
     runs
+}
+
+/// Whether a folder is a data set with a complete run.
+pub fn has_runs(folder: &Path) -> bool {
+    places(folder).any(|(_, _, place)| manifest(&place).is_some())
 }
 
 /// The manifest of a run.
@@ -81,9 +91,18 @@ pub(crate) fn manifest(run: &Path) -> Option<Manifest> {
     serde_json::from_slice(&fs::read(run.join(MANIFEST)).ok()?).ok()
 }
 
-fn partitions(folder: &Path, key: &'static str) -> impl Iterator<Item = PathBuf> {
+/// The folders of runs, with their jobs and runs.
+fn places(folder: &Path) -> impl Iterator<Item = (String, String, PathBuf)> {
+    partitions(folder, "job=").flat_map(|(job, folder)| {
+        partitions(&folder, "run=").map(move |(run, place)| (job.clone(), run, place))
+    })
+}
+
+/// The folders in a folder whose names begin with a key, with what follows.
+fn partitions(folder: &Path, key: &'static str) -> impl Iterator<Item = (String, PathBuf)> + use<> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter(move |entry| entry.file_name().to_string_lossy().starts_with(key))
-        .map(|entry| entry.path())
+    entries.filter_map(move |entry| {
+        let name = entry.file_name();
+        Some((name.to_string_lossy().strip_prefix(key)?.to_owned(), entry.path()))
+    })
 }

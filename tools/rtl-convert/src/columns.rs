@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use atomic_file::AtomicDir;
-use cli::{Failure, ResultExt};
-use frames::files::{Files, Kind};
-use frames::table::Table;
+use cli::Failure;
+use column_files::files::{Files, Kind};
+use column_files::table::Table;
 use rtl_schema::Tables;
 
 use crate::databases;
@@ -46,23 +46,23 @@ fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
     let folder = create(job)?;
     let mut rows = RowCounts::default();
     match job.split {
-        None => rows.all = table_files(job, kind, &folder.place(), Table::ALL, None)?,
+        None => rows.all = table_files(job, kind, [&folder.place(), job.output], Table::ALL, None)?,
         Some(by) => {
             let mut parts = split::partitions(job.source, by)?;
             let host: Vec<&Table> =
                 Table::ALL.iter().copied().filter(|table| !OF_GPU.contains(table)).collect();
             if by == SplitBy::Gpu {
                 let rest = Partition::without(by);
-                let path = partition(&folder, &rest)?;
-                rows.all += table_files(job, kind, &path, &host, Some("gpu"))?;
+                let [path, output] = partition(&folder, job.output, &rest)?;
+                rows.all += table_files(job, kind, [&path, &output], &host, Some("gpu"))?;
                 parts.retain(|part| part != &rest);
             }
             let tables = if by == SplitBy::Gpu { OF_GPU.as_slice() } else { Table::ALL };
             for part in parts {
-                let path = partition(&folder, &part)?;
+                let [path, output] = partition(&folder, job.output, &part)?;
                 let column = part.column();
                 let job = Job { source: &job.source.part(part), ..*job };
-                rows.all += table_files(&job, kind, &path, tables, Some(column))?;
+                rows.all += table_files(&job, kind, [&path, &output], tables, Some(column))?;
             }
         }
     }
@@ -70,21 +70,23 @@ fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
     Ok(Written::one(job, rows))
 }
 
-/// Writes the files of one folder; returns the number of their ops, calls and ranges.
+/// Writes the files of one folder, given by where it grows and where it will be; returns the number of their ops, calls and ranges.
 fn table_files(
     job: &Job<'_>,
     kind: Kind,
-    path: &Path,
+    [folder, output]: [&Path; 2],
     tables: &[&'static Table],
     partition: Option<&str>,
 ) -> Result<u64, Failure> {
-    let mut files = Files::new(path, kind, tables, partition);
+    let files = Files { folder, output, kind, tables, partition };
     let mut rows = 0;
-    let (last, _) = databases::stream(job, |batch| {
-        rows += counted(batch, tables);
-        files.push(batch).with_context(|| "cannot write".to_owned())
+    files.write(|push: &mut dyn FnMut(&Tables) -> Result<(), Failure>| {
+        let (last, _) = databases::stream(job, |batch| {
+            rows += counted(batch, tables);
+            push(batch)
+        })?;
+        Ok(last)
     })?;
-    files.finish(&last).with_context(|| format!("cannot write {}", job.output.display()))?;
     Ok(rows)
 }
 
@@ -93,11 +95,11 @@ fn counted(batch: &Tables, tables: &[&Table]) -> u64 {
     counted.iter().filter(|table| tables.contains(table)).map(|table| (table.rows)(batch) as u64).sum()
 }
 
-/// Creates the folder of a part, with a Hive name.
-fn partition(folder: &AtomicDir, part: &Partition) -> Result<PathBuf, Failure> {
+/// Creates the folder of a part, with a Hive name; returns where it grows and where it will be.
+fn partition(folder: &AtomicDir, output: &Path, part: &Partition) -> Result<[PathBuf; 2], Failure> {
     let path = folder.place().join(part.partition());
     fs::create_dir(&path).map_err(Failure::input)?;
-    Ok(path)
+    Ok([path, output.join(part.partition())])
 }
 
 /// Starts the output folder of a job.

@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use rtl_schema::{Dialect, Error, Result, Select, StoredRun, Tables};
 
 use self::places::Places;
-use self::rows::{Group, damaged, each_group};
+use self::rows::{Group, each_group};
 use crate::facts::{FACTS, Facts};
+use crate::files::damaged;
 use crate::manifest::{MANIFEST, Manifest, SCHEMA};
 
 /// Makes every program with this crate read runs of data sets wherever it reads traces.

@@ -7,7 +7,8 @@ use rtl_schema::{CollectiveId, NameId, ProcessId, Result, ShapeId, SymbolId, Tra
 use rustc_hash::FxHashMap;
 
 use super::Reading;
-use super::rows::{Column, Group, damaged};
+use super::rows::{Column, Group};
+use crate::files::damaged;
 
 const DIRECTIONS: [Direction; 5] = [
     Direction::HostToDevice,

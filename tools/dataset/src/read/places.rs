@@ -4,7 +4,8 @@ use rtl_schema::table::{Agent, AgentKind};
 use rtl_schema::{AgentId, ProcessId, Result, Tables};
 use rustc_hash::FxHashMap;
 
-use super::rows::{Column, Group, damaged};
+use super::rows::{Column, Group};
+use crate::files::damaged;
 
 /// Where rows happened.
 pub(super) struct Places {

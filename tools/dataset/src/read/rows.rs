@@ -1,24 +1,14 @@
 //! The rows of a table of a run: one row group of one file after another.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use columnar::{Data, Reader, Text, Values};
-use rtl_schema::{Error, NameId, Result, Strings};
+use rtl_schema::{NameId, Result, Strings};
 use rustc_hash::FxHashMap;
 
+use crate::files::{damaged, files};
 use crate::manifest::TableManifest;
 use crate::stored::INVALID_STOP;
-
-/// What the user can do about a run with a damaged file.
-const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --force";
-
-/// The error for a file of a run.
-pub(super) fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
-    let found = format!("damaged run of a data set ({why})");
-    Error::DataSet { path: path.to_owned(), found, hint: AGAIN.to_owned() }
-}
 
 /// A row group of a table.
 pub(super) struct Group<'a> {
@@ -37,14 +27,8 @@ pub(super) fn each_group(
     (table, manifest): (&str, &TableManifest),
     mut each: impl FnMut(&Group<'_>) -> Result<()>,
 ) -> Result<()> {
-    let folder = run.join(format!("kind={table}"));
-    let files = files(&folder)?;
-    if files.len() as u64 != manifest.files {
-        let why = format!("{} of {} files are there", files.len(), manifest.files);
-        return Err(damaged(&folder, why));
-    }
     let mut all = 0;
-    for (rank, path) in &files {
+    for (rank, path) in &files(run, table, manifest)? {
         let file = Reader::open(path).map_err(|error| damaged(path, error))?;
         for group in 0..file.groups() {
             let rows = file.rows(group);
@@ -53,32 +37,10 @@ pub(super) fn each_group(
         }
     }
     if all != manifest.rows {
+        let folder = run.join(format!("kind={table}"));
         return Err(damaged(&folder, format!("{all} of {} rows are there", manifest.rows)));
     }
     Ok(())
-}
-
-/// The files of a table with their ranks, in the order of the ranks.
-fn files(folder: &Path) -> Result<Vec<(Option<u32>, PathBuf)>> {
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::NotFound => damaged(folder, "the folder of a table is missing"),
-        _ => Error::Io { action: "read", path: folder.to_owned(), source },
-    };
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let Some(rank) = name.strip_prefix("rank=") else { continue };
-        let rank = rank.parse().ok();
-        for entry in fs::read_dir(&path).map_err(failed)? {
-            let file = entry.map_err(failed)?.path();
-            if file.extension().is_some_and(|ending| ending == "parquet") {
-                files.push((rank, file));
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// A column of a row group; every row of a column that the file lacks is unknown.

@@ -12,13 +12,29 @@ use support::{Layout, Need, Options};
 const OUTPUTS: [&str; 6] =
     ["a.json", "a.json.gz", "a.pftrace", "a.perfetto-trace.gz", "a.rpd", "a_results.json.gz"];
 
-fn converted(folder: &Path, trace: &Path, output: &str, threads: u32) -> Vec<u8> {
-    let _ = fs::remove_file(folder.join(output));
+fn convert(folder: &Path, trace: &Path, output: &str, threads: u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-convert"));
     command.arg(trace).args(["-q", "-o", output, "--threads", &threads.to_string()]).current_dir(folder);
     let run = command.output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+fn converted(folder: &Path, trace: &Path, output: &str, threads: u32) -> Vec<u8> {
+    let _ = fs::remove_file(folder.join(output));
+    convert(folder, trace, output, threads);
     fs::read(folder.join(output)).unwrap()
+}
+
+/// The files of a folder of tables, with their names.
+fn tables(folder: &Path, trace: &Path, output: &str, threads: u32) -> Vec<(String, Vec<u8>)> {
+    let _ = fs::remove_dir_all(folder.join(output));
+    convert(folder, trace, output, threads);
+    let entries = fs::read_dir(folder.join(output)).unwrap().map(|entry| entry.unwrap());
+    let file =
+        |entry: fs::DirEntry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap());
+    let mut files: Vec<_> = entries.map(file).collect();
+    files.sort();
+    files
 }
 
 fn assert_same(trace: &Path) {
@@ -27,6 +43,13 @@ fn assert_same(trace: &Path) {
         let alone = converted(folder.path(), trace, output, 1);
         for threads in [2, 5] {
             let others = converted(folder.path(), trace, output, threads);
+            assert!(others == alone, "{} to {output}: {threads} threads", trace.display());
+        }
+    }
+    for output in ["a.csv", "a.parquet"] {
+        let alone = tables(folder.path(), trace, output, 1);
+        for threads in [2, 5] {
+            let others = tables(folder.path(), trace, output, threads);
             assert!(others == alone, "{} to {output}: {threads} threads", trace.display());
         }
     }

@@ -1,10 +1,9 @@
 use std::ops::Range;
 
-use polars::prelude::*;
 use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Dispatch};
 
-use crate::frame::{Frame, gpu, known};
+use crate::rows::{Column, Rows, gpu, known};
 
 /// A dispatch; or a copy or barrier, with the values that it has in common with dispatches.
 struct Op<'a> {
@@ -25,15 +24,15 @@ fn op(tables: &Tables, row: usize) -> Op<'_> {
 }
 
 /// Kernels, copies, fills and barriers.
-pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let ops: Vec<Op<'_>> = rows.map(|row| op(tables, row)).collect();
     let track = |op: &Op<'_>| tables.tracks.get(op.row.track);
     let symbol = |op: &Op<'_>| op.row.symbol.map(|symbol| &tables.symbols[symbol.index()]);
     let shape = |op: &Op<'_>| op.row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
-    Frame::of(tables, &ops)
+    Rows::of(tables, &ops)
         .add("id", |op| op.row.id)
         .word("kind", |op| Some(op.kind))
-        .text("name", |op| op.row.name)?
+        .text("name", |op| op.row.name)
         .add("gpu", |op| gpu(tables, Some(track(op).agent)))
         .add("queue", |op| track(op).queue)
         .add("stream", |op| track(op).stream)
@@ -59,10 +58,10 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame
 }
 
 /// Hardware counters.
-pub(super) fn counters(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.counters[rows])
+pub(super) fn counters(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.counters[rows])
         .add("op_id", |row| row.dispatch)
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .add("value", |row| row.value)
         .add("gpu", |row| gpu(tables, row.agent))
         .process(|row| row.process)

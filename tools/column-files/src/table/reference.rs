@@ -2,21 +2,20 @@
 
 use std::ops::Range;
 
-use polars::prelude::*;
 use rtl_schema::Tables;
 use rtl_schema::table::{Agent, AgentKind};
 
-use crate::frame::Frame;
+use crate::rows::{Column, Rows};
 
 /// GPUs and other agents.
-pub(super) fn agents(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn agents(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &Agent| match row.kind {
         AgentKind::Gpu => Some("gpu"),
         AgentKind::Cpu => Some("cpu"),
         AgentKind::Other => Some("other"),
         AgentKind::Unknown => None,
     };
-    Frame::of(tables, &tables.agents[rows])
+    Rows::of(tables, &tables.agents[rows])
         .word("kind", kind)
         .add("gpu", |row| (row.kind == AgentKind::Gpu).then_some(row.number))
         .add("node", |row| row.node)
@@ -29,8 +28,8 @@ pub(super) fn agents(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFr
 }
 
 /// Processes.
-pub(super) fn processes(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.processes[rows])
+pub(super) fn processes(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.processes[rows])
         .add("pid", |row| row.pid)
         .add("ppid", |row| row.ppid)
         .add("node", |row| row.node)
@@ -47,8 +46,8 @@ pub(super) fn processes(tables: &Tables, rows: Range<usize>) -> PolarsResult<Dat
 }
 
 /// Named threads.
-pub(super) fn threads(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.threads[rows])
+pub(super) fn threads(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.threads[rows])
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .word("name", |row| row.name.as_deref())
@@ -56,12 +55,12 @@ pub(super) fn threads(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataF
 }
 
 /// Loaded kernels.
-pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.symbols[rows])
+pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.symbols[rows])
         .add("kernel_id", |row| row.id)
         .process(|row| row.process)
-        .text("name", |row| row.name)?
-        .text("mangled", |row| row.mangled)?
+        .text("name", |row| row.name)
+        .text("mangled", |row| row.mangled)
         .add("kernarg_bytes", |row| row.kernarg)
         .add("lds_bytes", |row| row.lds)
         .add("scratch_bytes", |row| row.scratch)
@@ -72,8 +71,8 @@ pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataF
 }
 
 /// Metadata of the source.
-pub(super) fn metadata(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.info.metadata[rows])
+pub(super) fn metadata(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.info.metadata[rows])
         .word("tag", |row| Some(row.0.as_str()))
         .word("value", |row| Some(row.1.as_str()))
         .finish()

@@ -2,13 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::fs::File;
 use std::path::Path;
 
-use frames::files::{Files, Kind};
-use frames::table::Table;
-use polars::prelude::*;
-use polars_io::prelude::{CsvReadOptions, ParquetReader, SerReader};
+use column_files::files::{Error, Files, Kind};
+use column_files::table::Table;
+use columnar::{Data, Reader, Type, Values};
 use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track};
 use rtl_schema::{AgentId, NameId, ProcessId, SymbolId, Tables};
 
@@ -68,33 +66,71 @@ fn trace() -> Tables {
 
 fn written(tables: &Tables, kind: Kind, partition: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let mut files = Files::new(folder.path(), kind, Table::ALL, partition);
-    files.push(tables).unwrap();
-    files.finish(tables).unwrap();
+    let files = Files { folder: folder.path(), output: folder.path(), kind, tables: Table::ALL, partition };
+    let read = |push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
+        push(tables)?;
+        Ok(tables.clone())
+    };
+    files.write(read).unwrap();
     folder
 }
 
-fn parquet(folder: &Path, table: &Table) -> DataFrame {
-    let path = folder.join(format!("{}.parquet", table.name));
-    ParquetReader::new(File::open(path).unwrap()).finish().unwrap()
+/// A table as a file has it: its columns, and the text of every value, `-` where it is null.
+struct Read {
+    fields: Vec<(String, Option<Type>)>,
+    columns: Vec<Vec<String>>,
 }
 
-fn csv(folder: &Path, table: &Table) -> DataFrame {
-    let path = folder.join(format!("{}.csv", table.name));
-    let options = CsvReadOptions::default().with_infer_schema_length(None);
-    options.into_reader_with_file_handle(File::open(path).unwrap()).finish().unwrap()
+impl Read {
+    fn column(&self, name: &str) -> &[String] {
+        let position = self.fields.iter().position(|(field, _)| field == name);
+        &self.columns[position.unwrap_or_else(|| panic!("no column {name}"))]
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| field == name)
+    }
+
+    fn kind(&self, name: &str) -> Type {
+        self.fields.iter().find(|(field, _)| field == name).unwrap().1.unwrap()
+    }
 }
 
-fn column(frame: &DataFrame, name: &str) -> Vec<String> {
-    let column = frame.column(name).unwrap();
-    (0..column.len())
-        .map(|row| match column.get(row).unwrap() {
-            AnyValue::Null => "-".to_owned(),
-            AnyValue::String(text) => text.to_owned(),
-            AnyValue::StringOwned(text) => text.to_string(),
-            other => other.to_string(),
-        })
-        .collect()
+fn parquet(folder: &Path, table: &Table) -> Read {
+    let file = Reader::open(&folder.join(table.name).with_extension("parquet")).unwrap();
+    let fields = file.fields().iter().map(|field| (field.name.clone(), Some(field.kind))).collect();
+    let column = |column| {
+        let groups = (0..file.groups()).map(|group| (file.rows(group), file.read(group, column).unwrap()));
+        groups
+            .flat_map(|(rows, values)| (0..rows).map(move |row| text(&values, row)).collect::<Vec<_>>())
+            .collect()
+    };
+    let columns = (0..file.fields().len()).map(column).collect();
+    Read { fields, columns }
+}
+
+fn text(values: &Values, row: usize) -> String {
+    if !values.is_known(row) {
+        return "-".to_owned();
+    }
+    match &values.data {
+        Data::Bools(values) => values[row].to_string(),
+        Data::Integers(values) => values[row].to_string(),
+        Data::Floats(values) => values[row].to_string(),
+        Data::Texts(values) => values[row].as_str().unwrap().to_owned(),
+    }
+}
+
+fn csv(folder: &Path, table: &Table) -> Read {
+    let mut file = csv::Reader::from_path(folder.join(table.name).with_extension("csv")).unwrap();
+    let fields: Vec<_> = file.headers().unwrap().iter().map(|name| (name.to_owned(), None)).collect();
+    let mut columns = vec![Vec::new(); fields.len()];
+    for row in file.records() {
+        for (column, value) in columns.iter_mut().zip(row.unwrap().iter()) {
+            column.push(if value.is_empty() { "-" } else { value }.to_owned());
+        }
+    }
+    Read { fields, columns }
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -138,7 +174,7 @@ fn what_is_unknown_is_null_in_both_formats() {
             ("bytes", ["-", "-", "1099511627776"]),
             ("destination_gpu", ["-", "-", "5"]),
         ] {
-            assert_eq!(column(&ops, name), expected, "{name}");
+            assert_eq!(ops.column(name), expected, "{name}");
         }
     }
 }
@@ -147,25 +183,19 @@ fn what_is_unknown_is_null_in_both_formats() {
 fn columns_have_their_type_whether_they_have_values_or_not() {
     let full = parquet(written(&trace(), Kind::Parquet, None).path(), Table::OPS);
     let empty = parquet(written(&Tables::default(), Kind::Parquet, None).path(), Table::OPS);
-    assert_eq!(full.schema(), empty.schema());
-    assert_eq!(empty.height(), 0);
-    assert_eq!(full.column("bytes").unwrap().dtype(), &DataType::Int64);
-    assert_eq!(full.column("start_ns").unwrap().dtype(), &DataType::Int64);
-    assert_eq!(full.column("name").unwrap().dtype(), &DataType::String);
+    assert_eq!(full.fields, empty.fields);
+    assert!(empty.columns.iter().all(Vec::is_empty));
+    assert_eq!(full.kind("bytes"), Type::Integer);
+    assert_eq!(full.kind("graph"), Type::Bool);
+    assert_eq!(full.kind("name"), Type::Text);
 }
 
 #[test]
-fn a_parquet_file_has_only_types_that_every_reader_knows() {
+fn a_parquet_file_has_no_schema_of_arrow() {
     let folder = written(&trace(), Kind::Parquet, None);
-    let known = [DataType::Int64, DataType::Float64, DataType::Boolean, DataType::String];
     for name in names(folder.path()) {
-        let path = folder.path().join(&name);
-        let frame = ParquetReader::new(File::open(&path).unwrap()).finish().unwrap();
-        for column in frame.columns() {
-            assert!(known.contains(column.dtype()), "{name}: {} is {}", column.name(), column.dtype());
-        }
-        // Arrow's own schema would name string views, which readers of 2023 do not know.
-        let bytes = std::fs::read(&path).unwrap();
+        // It could name types, such as string views, that readers of 2023 do not know.
+        let bytes = std::fs::read(folder.path().join(&name)).unwrap();
         assert!(!bytes.windows(12).any(|bytes| bytes == b"ARROW:schema"), "{name}");
     }
 }
@@ -175,7 +205,7 @@ fn an_address_above_the_signed_integers_keeps_its_bits() {
     let mut tables = trace();
     tables.copies[0].source_address = Some(u64::MAX - 1);
     let read = parquet(written(&tables, Kind::Parquet, None).path(), Table::OPS);
-    assert_eq!(column(&read, "source_address")[2], "-2");
+    assert_eq!(read.column("source_address")[2], "-2");
 }
 
 #[test]
@@ -190,8 +220,8 @@ fn tables_without_rows_have_no_file() {
 #[test]
 fn the_column_that_the_folder_says_is_in_no_file() {
     let folder = written(&trace(), Kind::Parquet, Some("gpu"));
-    assert!(parquet(folder.path(), Table::OPS).column("gpu").is_err());
-    assert!(parquet(folder.path(), Table::API_CALLS).column("pid").is_ok());
+    assert!(!parquet(folder.path(), Table::OPS).has("gpu"));
+    assert!(parquet(folder.path(), Table::API_CALLS).has("pid"));
 }
 
 #[test]
@@ -207,9 +237,9 @@ fn any_text_reads_back_from_both_formats() {
         tables.dispatches.push(Dispatch { name, track, duration: Some(1), ..Dispatch::default() });
     }
     let read = parquet(written(&tables, Kind::Parquet, None).path(), Table::OPS);
-    assert_eq!(column(&read, "name"), texts);
+    assert_eq!(read.column("name"), texts);
     let read = csv(written(&tables, Kind::Csv, None).path(), Table::OPS);
-    assert_eq!(column(&read, "name"), texts);
+    assert_eq!(read.column("name"), texts);
 }
 
 #[test]
@@ -232,9 +262,62 @@ fn a_long_table_is_written_in_groups_of_rows_and_reads_as_one() {
     }
     let folder = written(&tables, Kind::Parquet, None);
     let read = parquet(folder.path(), Table::OPS);
-    let ids = read.column("id").unwrap().i64().unwrap().clone();
-    assert_eq!(ids.iter().collect::<Vec<_>>(), (0..70_000).map(Some).collect::<Vec<_>>());
-    let names = read.column("name").unwrap().str().unwrap().clone();
-    assert_eq!(names.get(69_999), Some("gemm"));
-    assert_eq!(names.get(65_537), Some("copy"));
+    let ids: Vec<String> = (0..70_000).map(|id| id.to_string()).collect();
+    assert_eq!(read.column("id"), ids);
+    assert_eq!(read.column("name")[65_537], "copy");
+    assert_eq!(read.column("name")[69_999], "gemm");
+}
+
+#[test]
+fn batches_of_any_size_make_the_same_files() {
+    let mut tables = Tables::default();
+    tables.processes.push(Process::default());
+    tables.agents.push(Agent::default());
+    let track = tables.tracks.intern(Track::default());
+    let name = tables.strings.intern("gemm");
+    for row in 0..1_000_i64 {
+        // All of the first rows are known, of later ones some.
+        let tid = (row < 500 || row % 3 == 0).then_some(row);
+        tables.dispatches.push(Dispatch { id: row, name, track, start: row, tid, ..Dispatch::default() });
+    }
+    let one = written(&tables, Kind::Parquet, None);
+    let folder = tempfile::tempdir().unwrap();
+    let files = Files {
+        folder: folder.path(),
+        output: folder.path(),
+        kind: Kind::Parquet,
+        tables: Table::ALL,
+        partition: None,
+    };
+    let all = std::mem::take(&mut tables.dispatches);
+    let read = |push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
+        for rows in [0..500, 500..501, 501..501, 501..1_000] {
+            tables.dispatches = Default::default();
+            rows.for_each(|row| tables.dispatches.push(all.get(row)));
+            push(&tables)?;
+        }
+        Ok(tables)
+    };
+    files.write(read).unwrap();
+    let bytes = |folder: &Path| std::fs::read(folder.join("ops.parquet")).unwrap();
+    assert!(bytes(one.path()) == bytes(folder.path()));
+}
+
+#[test]
+fn a_file_that_cannot_be_created_is_named_where_it_would_be() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ops.csv"), "").unwrap();
+    let output = Path::new("out.csv");
+    let files = Files { folder: folder.path(), output, kind: Kind::Csv, tables: Table::ALL, partition: None };
+    let failed = files.write(|_| Ok::<_, Error>(trace())).unwrap_err();
+    assert_eq!(failed.to_string(), "cannot write out.csv/ops.csv");
+}
+
+#[test]
+fn the_empty_text_is_not_null_in_csv() {
+    let mut tables = Tables::default();
+    tables.info.metadata.push((String::new(), "value".to_owned()));
+    let folder = written(&tables, Kind::Csv, None);
+    let file = std::fs::read_to_string(folder.path().join("metadata.csv")).unwrap();
+    assert_eq!(file, "tag,value\n\"\",value\n");
 }

@@ -1,20 +1,19 @@
 use std::ops::Range;
 
-use polars::prelude::*;
 use rtl_schema::table::{self, ApiLaunch, RangeKind};
 use rtl_schema::{NameId, Tables};
 
-use crate::frame::{Frame, gpu, known};
+use crate::rows::{Column, Rows, gpu, known};
 
 /// API calls.
-pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let calls: Vec<_> = rows.map(|row| tables.api_calls.get(row)).collect();
-    Frame::of(tables, &calls)
+    Rows::of(tables, &calls)
         .add("id", |row| row.id)
-        .text("name", |row| row.name)?
-        .text("domain", |row| row.domain)?
-        .text("category", |row| row.category)?
-        .text("arguments", |row| row.args)?
+        .text("name", |row| row.name)
+        .text("domain", |row| row.domain)
+        .text("category", |row| row.category)
+        .text("arguments", |row| row.args)
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .times(|row| row.start, |row| row.duration)
@@ -26,24 +25,24 @@ pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFra
 }
 
 /// Arguments of calls, one by one.
-pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.api_calls.arguments[rows])
+pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.api_calls.arguments[rows])
         .add("call_id", |row| tables.api_calls.id.get(row.call as usize))
         .add("position", |row| row.position)
-        .text("type", |row| row.kind)?
-        .text("name", |row| row.name)?
-        .text("value", |row| row.value)?
+        .text("type", |row| row.kind)
+        .text("name", |row| row.name)
+        .text("value", |row| row.value)
         .finish()
 }
 
 /// Parameters of launches and copies, as the call states them.
-pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let shape = |row: &ApiLaunch| row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
     let is_copy = |row: &ApiLaunch| row.kernel == NameId::NONE && row.shape.is_none();
-    Frame::of(tables, &tables.api_calls.launches[rows])
+    Rows::of(tables, &tables.api_calls.launches[rows])
         .add("call_id", |row| tables.api_calls.id.get(row.call as usize))
-        .text("kernel", |row| row.kernel)?
-        .text("stream", |row| row.stream)?
+        .text("kernel", |row| row.kernel)
+        .text("stream", |row| row.stream)
         .axes("groups", |row| shape(row).groups)
         .axes("workgroup", |row| shape(row).workgroup)
         .add("lds_bytes", |row| shape(row).lds)
@@ -62,26 +61,23 @@ pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> PolarsResult<Data
 }
 
 /// Links of ops to further calls.
-pub(super) fn links(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.extra_links[rows])
-        .add("op_id", |row| row.0)
-        .add("call_id", |row| row.1)
-        .finish()
+pub(super) fn links(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.extra_links[rows]).add("op_id", |row| row.0).add("call_id", |row| row.1).finish()
 }
 
 /// Ranges and markers.
-pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &table::Range| match row.kind {
         _ if row.is_marker() => Some("marker"),
         RangeKind::Thread => Some("thread"),
         RangeKind::Process => Some("process"),
         RangeKind::Marker | RangeKind::Unknown => None,
     };
-    Frame::of(tables, &tables.ranges[rows])
+    Rows::of(tables, &tables.ranges[rows])
         .add("id", |row| row.id)
         .word("kind", kind)
-        .text("name", |row| row.name)?
-        .text("category", |row| row.category)?
+        .text("name", |row| row.name)
+        .text("category", |row| row.category)
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .times(|row| row.start, |row| row.duration)
@@ -90,8 +86,8 @@ pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFr
 }
 
 /// Allocations and scratch events.
-pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.allocations[rows])
+pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.allocations[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
         .word("level", |row| Some(row.level.label()))
@@ -109,29 +105,29 @@ pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> PolarsResult<D
 }
 
 /// Operators of frameworks.
-pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let operators: Vec<_> = rows.map(|row| tables.operators.get(row)).collect();
-    Frame::of(tables, &operators)
+    Rows::of(tables, &operators)
         .add("id", |row| row.id)
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .times(|row| row.start, |row| row.duration)
-        .text("shapes", |row| row.shapes)?
-        .text("types", |row| row.types)?
-        .text("strides", |row| row.strides)?
-        .text("values", |row| row.values)?
+        .text("shapes", |row| row.shapes)
+        .text("types", |row| row.types)
+        .text("strides", |row| row.strides)
+        .text("values", |row| row.values)
         .add("sequence", |row| row.sequence)
         .add("forward_thread", |row| (row.forward_thread != 0).then_some(row.forward_thread))
         .finish()
 }
 
 /// Python functions and modules of frameworks.
-pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
+pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
     let frames: Vec<_> = rows.map(|row| tables.python_frames.get(row)).collect();
-    Frame::of(tables, &frames)
+    Rows::of(tables, &frames)
         .add("id", |row| row.id)
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .times(|row| row.start, |row| row.duration)
@@ -142,8 +138,8 @@ pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> PolarsResult
 }
 
 /// Allocations and releases of the allocators of frameworks.
-pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.memory_events[rows])
+pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.memory_events[rows])
         .add("id", |row| row.id)
         .add("gpu", |row| gpu(tables, row.agent))
         .process(|row| row.process)
@@ -157,11 +153,11 @@ pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> PolarsResult
 }
 
 /// Spans that a profiler states beside the events that it recorded.
-pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.spans[rows])
+pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.spans[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .add("gpu", |row| gpu(tables, row.agent))
         .add("stream", |row| row.stream)
         .process(|row| row.process)
@@ -170,22 +166,22 @@ pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFra
 }
 
 /// Sampled quantities.
-pub(super) fn monitors(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.monitors[rows])
-        .text("device_type", |row| row.device_kind)?
+pub(super) fn monitors(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.monitors[rows])
+        .text("device_type", |row| row.device_kind)
         .add("device", |row| row.device)
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .add("start_ns", |row| row.start)
         .add("end_ns", |row| row.end)
-        .text("value", |row| row.value)?
+        .text("value", |row| row.value)
         .finish()
 }
 
 /// Call stacks.
-pub(super) fn stack_frames(tables: &Tables, rows: Range<usize>) -> PolarsResult<DataFrame> {
-    Frame::of(tables, &tables.stack_frames[rows])
+pub(super) fn stack_frames(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(tables, &tables.stack_frames[rows])
         .add("call_id", |row| row.call)
         .add("depth", |row| row.depth)
-        .text("name", |row| row.name)?
+        .text("name", |row| row.name)
         .finish()
 }

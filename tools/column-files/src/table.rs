@@ -1,4 +1,4 @@
-//! Every table of a trace as a frame: what data-frame tools call a column, with units in the names.
+//! Every table of a trace, with its columns as data-frame tools call them, and units in the names.
 
 mod host;
 mod ops;
@@ -6,8 +6,9 @@ mod reference;
 
 use std::ops::Range;
 
-use polars::prelude::*;
 use rtl_schema::Tables;
+
+use crate::rows::Column;
 
 /// A table of a trace: null where the trace does not know a value.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Table {
     /// The number of its rows.
     pub rows: fn(&Tables) -> usize,
     /// Some of its rows.
-    pub frame: fn(&Tables, Range<usize>) -> PolarsResult<DataFrame>,
+    pub columns: fn(&Tables, Range<usize>) -> Vec<Column>,
 }
 
 impl PartialEq for Table {
@@ -30,10 +31,10 @@ impl PartialEq for Table {
 
 /// Declares tables, and lists them in this order.
 macro_rules! tables {
-    ($($(#[$doc:meta])* $table:ident: $name:literal, $is_reference:literal, $rows:expr, $frame:path;)*) => {
+    ($($(#[$doc:meta])* $table:ident: $name:literal, $is_reference:literal, $rows:expr, $columns:path;)*) => {
         impl Table {
             $($(#[$doc])* pub const $table: &'static Self =
-                &Self { name: $name, is_reference: $is_reference, rows: $rows, frame: $frame };)*
+                &Self { name: $name, is_reference: $is_reference, rows: $rows, columns: $columns };)*
 
             /// All tables.
             pub const ALL: &'static [&'static Self] = &[$(Self::$table),*];

@@ -1,0 +1,10 @@
+//! The tables of a trace as CSV and Parquet files.
+//!
+//! [`table`] declares every table with its columns, [`files`] writes them on several threads.
+
+mod csv;
+pub mod files;
+mod rows;
+pub mod table;
+
+pub use rows::Column;
