@@ -131,6 +131,21 @@ mod tests {
         assert_eq!(choice(&runs[..2]), "name the folder of one run: s/job=a/run=1, s/job=a/run=2");
     }
 
+    /// The tests of this crate have no reader of data sets, as a program that was built without one.
+    #[test]
+    fn a_program_without_the_reader_says_how_to_build_one() -> std::io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let run = folder.path().join("job=a/run=1");
+        fs::create_dir_all(&run)?;
+        fs::write(run.join(MANIFEST), "{}")?;
+        let error = crate::Trace::open(folder.path()).map(|_| ()).unwrap_err();
+        let expected =
+            format!("this program was built without a reader of data sets: {}", folder.path().display());
+        assert_eq!(error.to_string(), expected);
+        assert_eq!(error.hint(), "build it with `--features dataset`, as the program `rtl` is");
+        Ok(())
+    }
+
     #[test]
     fn runs_without_a_manifest_are_none() -> std::io::Result<()> {
         let folder = tempfile::tempdir()?;

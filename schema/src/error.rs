@@ -199,7 +199,7 @@ impl Error {
         match self {
             Self::Missing { .. } => "check the path; traces of several processes are named trace_<pid>.db",
             Self::Folder { .. } => {
-                "name the files in it, e.g. `rank*.db`; of rocprofv3's CSV files a folder is enough"
+                "name the files in it, e.g. `rank*.db`; of rocprofv3's CSV files and of a data set (job=.../run=...) a folder is enough"
             }
             Self::Empty { .. } | Self::NoTables { .. } => {
                 "the traced program may have ended before its tracer wrote anything"

@@ -1,9 +1,10 @@
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Cursor, IsTerminal, Read};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use platform::identity::FileId;
+use platform::streams;
 
 use crate::content::{GZIP, MESSAGE, SQLITE, io as io_error};
 use crate::gzip::Gzip;
@@ -16,11 +17,8 @@ const HEAD: u64 = 64 << 10;
 /// The name of standard input.
 const STANDARD: &str = "-";
 
-/// Device and inode: the same for all names of a file.
-type FileId = (u64, u64);
-
-/// Copies of the inputs that cannot be read again, such as pipes.
-static STREAMS: Mutex<Vec<(FileId, Arc<Spool>)>> = Mutex::new(Vec::new());
+/// Copies of the inputs that cannot be read again, such as pipes; `None` is standard input, where that has no path.
+static STREAMS: Mutex<Vec<(Option<FileId>, Arc<Spool>)>> = Mutex::new(Vec::new());
 
 /// The bytes that a user names: a file, or anything that can be read once, such as a pipe. `-` is standard input.
 ///
@@ -39,15 +37,10 @@ enum Content {
     Copy(Arc<Spool>),
 }
 
-impl Input {
-    /// Opens the input that the user knows as `path`.
-    ///
-    /// # Errors
-    /// [`Error::Missing`], [`Error::Folder`], [`Error::TooLarge`], or [`Error::Io`].
-    pub fn open(path: &Path) -> Result<Self> {
+impl Content {
+    /// The content of what is at `place`, which the user knows as `path`.
+    fn of(path: &Path, place: &Path, is_standard: bool) -> Result<Self> {
         let failed = io_error("read", path);
-        let is_standard = path == Path::new(STANDARD);
-        let place = if is_standard { Path::new("/dev/stdin") } else { path };
         let found = fs::metadata(place).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
             _ => failed(source),
@@ -55,37 +48,60 @@ impl Input {
         if found.is_dir() {
             return Err(Error::Folder { path: path.to_owned() });
         }
-        let input = |content| {
-            Ok(Self { path: path.to_owned(), content, has_trailing_bytes: false, is_cut_off: false })
-        };
+        let id = FileId::of(place).map_err(&failed)?;
         // A file that is open but removed has no name by which SQLite finds it.
-        let named = || place.canonicalize().ok().filter(|named| is_at(named, &found));
+        let is_named = |name: &PathBuf| FileId::of(name).is_ok_and(|named| named == id);
         if found.is_file()
-            && let Some(named) = named()
+            && let Some(name) = place.canonicalize().ok().filter(is_named)
         {
-            return input(Content::File(if is_standard { named } else { path.to_owned() }));
+            return Ok(Self::File(if is_standard { name } else { path.to_owned() }));
         }
+        Self::copy(path, Some(id), || match is_standard && !found.is_file() {
+            true => standard_input(path),
+            false => File::open(place).map_err(&failed),
+        })
+    }
+
+    /// The copy of a stream, which `open` opens the first time.
+    fn copy(path: &Path, id: Option<FileId>, open: impl FnOnce() -> Result<File>) -> Result<Self> {
+        let failed = io_error("read", path);
         let mut streams = STREAMS.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = streams.iter().find(|(stream, _)| *stream == identity(&found));
-        if let Some((_, copy)) = known {
-            return input(Content::Copy(Arc::clone(copy)));
+        if let Some((_, copy)) = streams.iter().find(|(stream, _)| *stream == id) {
+            return Ok(Self::Copy(Arc::clone(copy)));
         }
-        if is_standard && io::stdin().is_terminal() {
-            return Err(Error::NotATrace { path: path.to_owned(), found: "a terminal".to_owned() });
-        }
-        let mut stream = if is_standard && !found.is_file() {
-            File::from(io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?)
-        } else {
-            File::open(place).map_err(&failed)?
-        };
+        let mut stream = open()?;
         let head = read_head(&mut stream).map_err(&failed)?;
         // The rest of what is no trace need not have an end.
         let is_known = [SQLITE, GZIP, MESSAGE].iter().any(|begin| head.starts_with(begin));
         let is_binary = head.contains(&0) && !is_known;
         let rest = stream.take(if is_binary { 0 } else { u64::MAX });
         let copy = Arc::new(Spool::of(Cursor::new(head).chain(rest), path, &failed)?);
-        streams.push((identity(&found), Arc::clone(&copy)));
-        input(Content::Copy(copy))
+        streams.push((id, Arc::clone(&copy)));
+        Ok(Self::Copy(copy))
+    }
+}
+
+/// Standard input, unless it is a terminal.
+fn standard_input(path: &Path) -> Result<File> {
+    if io::stdin().is_terminal() {
+        return Err(Error::NotATrace { path: path.to_owned(), found: "a terminal".to_owned() });
+    }
+    streams::stdin().map_err(io_error("read", path))
+}
+
+impl Input {
+    /// Opens the input that the user knows as `path`.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Folder`], [`Error::TooLarge`], or [`Error::Io`].
+    pub fn open(path: &Path) -> Result<Self> {
+        let is_standard = path == Path::new(STANDARD);
+        let place = if is_standard { streams::STDIN.map(Path::new) } else { Some(path) };
+        let content = match place {
+            Some(place) => Content::of(path, place, is_standard)?,
+            None => Content::copy(path, None, || standard_input(path))?,
+        };
+        Ok(Self { path: path.to_owned(), content, has_trailing_bytes: false, is_cut_off: false })
     }
 
     /// The input as the user named it.
@@ -175,12 +191,4 @@ fn read_head(from: &mut impl Read) -> io::Result<Vec<u8>> {
         from.take(HEAD).read_to_end(&mut head)?;
     }
     Ok(head)
-}
-
-fn identity(file: &Metadata) -> FileId {
-    (file.dev(), file.ino())
-}
-
-fn is_at(path: &Path, file: &Metadata) -> bool {
-    fs::metadata(path).is_ok_and(|found| identity(&found) == identity(file))
 }

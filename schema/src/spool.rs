@@ -1,15 +1,15 @@
 //! Private copies of inputs that are no files which SQLite can open: pipes, and what compressed files hold.
 //!
-//! A copy has no name, so nothing of it remains however the process ends. SQLite needs one for the moment of opening.
+//! A copy has no name, so on Unix nothing of it remains however the process ends. SQLite needs one for the moment of opening.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use atomic_file::PrivateDir;
-use rustix::fs::{AtFlags, CWD, linkat};
+use platform::nameless::Nameless;
+use platform::permissions::create_private;
 
 use crate::content::io as io_error;
 use crate::{Error, Result};
@@ -66,39 +66,29 @@ pub(crate) const COPY: &str = "create a temporary copy of";
 
 /// A copy without a name.
 #[derive(Debug)]
-pub(crate) struct Spool(File);
+pub(crate) struct Spool(Nameless);
 
 impl Spool {
     /// Copies all of `from`, the content of `path`.
     pub(crate) fn of(from: impl Read, path: &Path, unreadable: impl Fn(io::Error) -> Error) -> Result<Self> {
-        let mut file = tempfile::tempfile().map_err(io_error(COPY, path))?;
-        Room::new().copy(from, &mut file, path, unreadable)?;
+        let mut file = Nameless::create().map_err(io_error(COPY, path))?;
+        Room::new().copy(from, file.file(), path, unreadable)?;
         Ok(Self(file))
     }
 
     /// The content from its start.
     pub(crate) fn reader(&self) -> io::Result<File> {
-        File::open(self.place())
-    }
-
-    fn place(&self) -> String {
-        format!("/proc/self/fd/{}", self.0.as_raw_fd())
+        self.0.reader()
     }
 
     /// Calls `open` with a name of the copy, which is gone afterwards.
     pub(crate) fn with_name<T>(&self, open: impl FnOnce(&Path) -> T) -> io::Result<T> {
         let folder = PrivateDir::create_in(&std::env::temp_dir())?;
         let name = folder.name().join("trace");
-        if linkat(CWD, self.place(), CWD, &name, AtFlags::SYMLINK_FOLLOW).is_err() {
+        if self.0.link(&name).is_err() {
             // Some file systems cannot give a name to a file without one.
-            io::copy(&mut self.reader()?, &mut private_file(&name)?)?;
+            io::copy(&mut self.reader()?, &mut create_private(&name)?)?;
         }
         Ok(open(&name))
     }
-}
-
-/// A new file that only its owner can read.
-pub(crate) fn private_file(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
-    fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

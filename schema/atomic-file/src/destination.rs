@@ -2,9 +2,10 @@
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use platform::identity::FileId;
+use platform::{permissions, streams};
 
 use crate::Error;
 
@@ -42,7 +43,7 @@ impl Options<'_> {
     /// The permissions of a new file, before the umask.
     pub(crate) fn file_mode(&self) -> u32 {
         let inputs = self.inputs.iter().filter_map(|input| fs::metadata(input).ok());
-        0o600 | inputs.filter(Metadata::is_file).fold(0o066, |mode, input| mode & input.mode())
+        0o600 | inputs.filter(Metadata::is_file).fold(0o066, |mode, input| mode & permissions::of(&input))
     }
 }
 
@@ -67,8 +68,8 @@ impl Destination {
     /// [`Error::Exists`], [`Error::IsInput`], [`Error::IsFolder`], or [`Error::Io`] for a loop of links.
     pub fn check(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
         let found = fs::metadata(path);
-        let is_input = |input: &&Path| match (fs::metadata(input), &found) {
-            (Ok(input), Ok(found)) => identity(&input) == identity(found),
+        let is_input = |input: &&Path| match (FileId::of(input), FileId::of(path)) {
+            (Ok(input), Ok(found)) => input == found,
             _ => false,
         };
         let real = match &found {
@@ -99,7 +100,7 @@ impl Destination {
     /// Whether the output is the standard output of this program, under any name.
     #[must_use]
     pub fn is_standard_output(&self) -> bool {
-        self.is_stream() && self.standard_output().is_some()
+        self.is_stream() && streams::stdout_at(&self.path).is_some()
     }
 
     /// The same destination; if it is a stream, it gets its content when that is complete.
@@ -121,23 +122,11 @@ impl Destination {
     /// Opens the device, FIFO or socket. Standard output keeps its position, because others write to it before and after;
     /// another open file with content is appended to.
     pub(crate) fn open_stream(&self) -> io::Result<fs::File> {
-        match self.standard_output() {
+        match streams::stdout_at(&self.path) {
             Some(file) => Ok(file),
             None => OpenOptions::new().append(true).open(&self.path),
         }
     }
-
-    /// Standard output, if the path names it.
-    fn standard_output(&self) -> Option<fs::File> {
-        let file = fs::File::from(io::stdout().as_fd().try_clone_to_owned().ok()?);
-        let named = fs::metadata(&self.path).ok()?;
-        (identity(&named) == identity(&file.metadata().ok()?)).then_some(file)
-    }
-}
-
-/// Device and inode: the same for all names of a file.
-fn identity(file: &Metadata) -> (u64, u64) {
-    (file.dev(), file.ino())
 }
 
 /// Follows symbolic links to a regular file or to a name that is free; `None` for an open file.

@@ -1,9 +1,9 @@
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use platform::exchange::exchange;
+use platform::permissions;
 
 use crate::destination::folder;
 use crate::private::PrivateDir;
@@ -44,7 +44,7 @@ impl AtomicDir {
             let temporary = PrivateDir::create_in(folder(path))?;
             let (path, if_exists) = (path.to_owned(), options.if_exists);
             let directory = Self { path, if_exists, temporary };
-            fs::DirBuilder::new().mode(mode).create(directory.place())?;
+            permissions::create_folder(&directory.place(), mode)?;
             Ok(directory)
         };
         create().map_err(|source| Error::io(path, source))
@@ -67,7 +67,7 @@ impl AtomicDir {
         let rename = || -> io::Result<()> {
             let _held = signals::hold();
             // In one step, so that at every moment one of the two folders has the name.
-            if replaces && renameat_with(CWD, self.place(), CWD, &self.path, RenameFlags::EXCHANGE).is_ok() {
+            if replaces && exchange(&self.place(), &self.path).is_ok() {
                 return Ok(());
             }
             if replaces {

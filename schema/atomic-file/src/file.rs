@@ -2,10 +2,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+use platform::{liveness, open_files};
+
 use crate::destination::folder;
 use crate::gzip::GzipWriter;
-use crate::private::open_path;
-use crate::temporary::{self, Temporary};
+use crate::temporary::Temporary;
 use crate::{Destination, Error, IfExists, Options};
 
 /// Bytes that are collected before the operating system gets them.
@@ -56,7 +57,7 @@ impl AtomicFile {
     /// The temporary file, for writers that open it by a path, which is valid in this process.
     #[must_use]
     pub fn place(&self) -> PathBuf {
-        open_path(&self.temporary.file)
+        open_files::path(&self.temporary.file, &self.temporary.path)
     }
 
     /// Takes the complete file at `path`, which is in the same file system, in place of the temporary file.
@@ -65,8 +66,8 @@ impl AtomicFile {
     /// The file cannot be renamed or opened.
     pub fn adopt(&mut self, path: &Path) -> io::Result<()> {
         let file = File::options().read(true).write(true).open(path)?;
-        // The lock tells other runs that the file has an owner.
-        temporary::lock(&file)?;
+        // Another process claims only names of temporaries, which this file does not have yet.
+        let _ = liveness::mark(&file);
         fs::rename(path, &self.temporary.path)?;
         self.temporary.file = file;
         Ok(())

@@ -25,7 +25,7 @@ pub use destination::{Destination, IfExists, Options};
 pub use directory::AtomicDir;
 pub use file::{AtomicFile, Writer};
 pub use gzip::{GzipBlock, GzipWriter};
-pub use private::{NamedDir, OwnDir, PrivateDir};
+pub use private::{NamedDir, PrivateDir};
 pub use signals::{keep_on_signals, remove_on_signals};
 
 /// Why an output cannot be written.

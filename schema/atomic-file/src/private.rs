@@ -1,13 +1,11 @@
-//! Folders that only this user can enter, used through a descriptor.
+//! Temporary folders that only this user can enter.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
-use rustix::process::geteuid;
+use platform::folder::{OWNER_ONLY, PrivateFolder};
+use platform::{liveness, permissions};
 use tempfile::TempDir;
 
 use crate::signals::Registered;
@@ -16,60 +14,26 @@ use crate::temporary::{self, LOCK};
 /// The name of a lock that is not taken yet.
 const NEW_LOCK: &str = "lock.new";
 
-/// Permissions of a private folder.
-const OWNER_ONLY: u32 = 0o700;
-
-/// A folder of this user alone. Its path names the descriptor, so whatever takes its name meanwhile is not used.
-#[derive(Debug)]
-pub struct OwnDir(File);
-
-impl OwnDir {
-    /// Opens a folder. Refuses a link, and a folder that belongs to another user or is open to one.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::PermissionDenied`] for a folder that is not private, and errors of the operating system.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
-        let found = folder.metadata()?;
-        if found.uid() != geteuid().as_raw() || found.mode() & 0o777 != OWNER_ONLY {
-            let what = format!("{} is not a private folder of this user", path.display());
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
-        }
-        Ok(Self(folder))
-    }
-
-    /// Creates a folder whose name is that of `name` with random letters.
-    ///
-    /// # Errors
-    /// The folder around it cannot be written.
-    pub(crate) fn create(
-        name: &mut tempfile::Builder<'_, '_>,
-        around: &Path,
-    ) -> io::Result<(Self, TempDir, Registered)> {
-        let create = || name.permissions(Permissions::from_mode(OWNER_ONLY)).tempdir_in(around);
-        let (folder, registered) = Registered::create(create, |folder| folder.path().to_owned())?;
-        // The umask may have taken permissions.
-        Ok((Self::open(folder.path())?, folder, registered))
-    }
-
-    /// The path of the folder, valid in this process.
-    #[must_use]
-    pub fn path(&self) -> PathBuf {
-        open_path(&self.0)
-    }
-}
-
-/// The path of an open file, valid in this process; nothing that takes its name meanwhile is behind it.
-pub(crate) fn open_path(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+/// Creates a folder whose name is that of `name` with random letters.
+///
+/// # Errors
+/// The folder around it cannot be written.
+fn create(
+    name: &mut tempfile::Builder<'_, '_>,
+    around: &Path,
+) -> io::Result<(PrivateFolder, TempDir, Registered)> {
+    permissions::set(name, OWNER_ONLY);
+    let (folder, registered) =
+        Registered::create(|| name.tempdir_in(around), |folder| folder.path().to_owned())?;
+    // The umask may have taken permissions.
+    Ok((PrivateFolder::open(folder.path())?, folder, registered))
 }
 
 /// A temporary folder of this user alone, with a random name. It is removed on drop, on signals where a program calls
 /// [`crate::remove_on_signals`], and after SIGKILL by the next run that writes into the same folder.
 #[derive(Debug)]
 pub struct PrivateDir {
-    folder: OwnDir,
+    folder: PrivateFolder,
     temporary: TempDir,
     _registered: Registered,
     /// Held as long as the folder is used.
@@ -82,17 +46,17 @@ impl PrivateDir {
     /// # Errors
     /// The folder cannot be written.
     pub fn create_in(around: &Path) -> io::Result<Self> {
-        let (folder, temporary, registered) = OwnDir::create(&mut temporary::name(), around)?;
+        let (folder, temporary, registered) = create(&mut temporary::name(), around)?;
         // Other processes take a folder for an orphan whose lock is free, so the lock has its name once it is taken.
         let (new, named) = (folder.path().join(NEW_LOCK), folder.path().join(LOCK));
         let lock = File::create(&new)?;
-        temporary::lock(&lock)?;
+        let _ = liveness::mark(&lock);
         fs::rename(new, named)?;
         temporary::sweep_once(around, &lock.metadata()?);
         Ok(Self { folder, temporary, _registered: registered, _lock: lock })
     }
 
-    /// Its path for this process: see [`OwnDir::path`].
+    /// Its path for this process: see [`PrivateFolder::path`].
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.path()
@@ -108,7 +72,7 @@ impl PrivateDir {
 /// A folder with a name of its own choice that other processes find again. It is removed on signals and by [`Self::remove`].
 #[derive(Debug)]
 pub struct NamedDir {
-    folder: OwnDir,
+    folder: PrivateFolder,
     name: PathBuf,
     _registered: Registered,
 }
@@ -121,21 +85,21 @@ impl NamedDir {
     pub fn create_in(around: &Path, prefix: &str) -> io::Result<Self> {
         let mut name = tempfile::Builder::new();
         name.prefix(prefix);
-        let (folder, temporary, registered) = OwnDir::create(&mut name, around)?;
+        let (folder, temporary, registered) = create(&mut name, around)?;
         Ok(Self { folder, name: temporary.keep(), _registered: registered })
     }
 
     /// Opens a folder that another process of this user has left.
     ///
     /// # Errors
-    /// As [`OwnDir::open`].
+    /// As [`PrivateFolder::open`].
     pub fn open(name: &Path) -> io::Result<Self> {
-        let open = || OwnDir::open(name);
+        let open = || PrivateFolder::open(name);
         let (folder, registered) = Registered::create(open, |_| name.to_owned())?;
         Ok(Self { folder, name: name.to_owned(), _registered: registered })
     }
 
-    /// Its path for this process: see [`OwnDir::path`].
+    /// Its path for this process: see [`PrivateFolder::path`].
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.folder.path()
@@ -166,11 +130,11 @@ mod tests {
     #[test]
     fn a_folder_that_is_being_created_is_not_removed_as_an_orphan() {
         let around = tempfile::tempdir().unwrap();
-        let (uid, is_over) = (geteuid().as_raw(), AtomicBool::new(false));
+        let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
-                    temporary::sweep(around.path(), uid);
+                    temporary::sweep(around.path(), |_| true);
                 }
             });
             let used = || {

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::{fs, io};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+use platform::signals::{self, Handler};
 
 static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static IS_ENABLED: AtomicBool = AtomicBool::new(false);
@@ -63,18 +61,15 @@ fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
 fn handle() {
     let ignored = ignored(&fs::read_to_string("/proc/self/status").unwrap_or_default());
     // Signals that this process ignores, as under nohup, stay ignored.
-    let caught = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
-    let Ok(mut signals) = Signals::new(caught) else { return };
-    let wait = move || {
-        if let Some(signal) = signals.forever().next() {
-            // Held until the end: no new temporary comes into being.
-            let temporaries = temporaries();
-            temporaries.iter().for_each(|path| remove(path));
-            let _ = emulate_default_handler(signal);
-        }
+    let caught = signals::ENDS.iter().copied().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let end = |signal| {
+        // Held until the end: no new temporary comes into being.
+        let temporaries = temporaries();
+        temporaries.iter().for_each(|path| remove(path));
+        signals::end_by(signal);
     };
-    // Without a thread the signals would be lost, so a failure to start one gives them up as well.
-    let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(wait);
+    // A failure gives the signals up.
+    let _ = Handler::start(&caught.collect::<Vec<_>>(), end);
 }
 
 /// How often a folder is removed that gets new files meanwhile.

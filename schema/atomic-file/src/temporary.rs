@@ -1,12 +1,14 @@
 //! Temporary files with a recognisable name and a lock that shows whether their owner lives.
 
-use std::fs::{self, File, Metadata, Permissions, TryLockError};
+use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use platform::identity::FileId;
+use platform::owner::Owner;
+use platform::{liveness, permissions};
 use tempfile::TempPath;
 
 use crate::signals::Registered;
@@ -36,11 +38,13 @@ impl Temporary {
     /// Creates a file in `folder` with these permissions, before the umask.
     pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
-            let create = || name().permissions(Permissions::from_mode(mode)).tempfile_in(folder);
+            let mut name = name();
+            permissions::set(&mut name, mode);
+            let create = || name.tempfile_in(folder);
             let (created, registered) = Registered::create(create, |file| file.path().to_owned())?;
             let (file, path) = created.into_parts();
             let temporary = Self { path, file, _registered: registered };
-            if lock(&temporary.file)? && is_at(&temporary.file, &temporary.path)? {
+            if liveness::mark(&temporary.file) && is_at(&temporary.file, &temporary.path)? {
                 sweep_once(folder, &temporary.file.metadata()?);
                 return Ok(temporary);
             }
@@ -68,18 +72,10 @@ pub(crate) fn name() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Locks a new file; false where another process has locked it. File systems without locks have no orphans removed.
-pub(crate) fn lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
-        Ok(()) | Err(TryLockError::Error(_)) => Ok(true),
-        Err(TryLockError::WouldBlock) => Ok(false),
-    }
-}
-
 /// Whether the file is still at its path.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    let file = file.metadata()?;
-    Ok(fs::symlink_metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino())))
+    let file = FileId::of_file(file)?;
+    Ok(FileId::of_name(path).is_ok_and(|found| found == file))
 }
 
 /// Removes the orphans of a folder, once in a process. `own` is a file that this process has made there.
@@ -87,16 +83,17 @@ pub(crate) fn sweep_once(folder: &Path, own: &Metadata) {
     let mut swept = SWEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if !swept.iter().any(|known| known == folder) {
         swept.push(folder.to_owned());
-        sweep(folder, own.uid());
+        let owner = Owner::of(own);
+        sweep(folder, |found| Owner::of(found) == owner);
     }
 }
 
-/// Removes temporaries of this user whose owners are dead.
-pub(crate) fn sweep(folder: &Path, uid: u32) {
+/// Removes temporaries whose owners are dead, those that are this user's by `is_own`.
+pub(crate) fn sweep(folder: &Path, is_own: impl Fn(&Metadata) -> bool) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if is_temporary(&entry.file_name().to_string_lossy()) {
             // An orphan that cannot be removed is harmless.
-            let _ = remove_orphan(&entry.path(), uid);
+            let _ = remove_orphan(&entry.path(), &is_own);
         }
     }
 }
@@ -108,9 +105,9 @@ fn is_temporary(name: &str) -> bool {
     })
 }
 
-fn remove_orphan(path: &Path, uid: u32) -> io::Result<()> {
+fn remove_orphan(path: &Path, is_own: impl Fn(&Metadata) -> bool) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
-    if found.uid() != uid || !(found.is_file() || found.is_dir()) {
+    if !is_own(&found) || !(found.is_file() || found.is_dir()) {
         return Ok(());
     }
     let locked = if found.is_dir() { path.join(LOCK) } else { path.to_owned() };
@@ -123,8 +120,7 @@ fn remove_orphan(path: &Path, uid: u32) -> io::Result<()> {
         }
         other => return other.map(|_| ()),
     }
-    let lock = File::options().read(true).write(true).open(locked)?;
-    lock.try_lock()?;
+    let _claimed = liveness::claim(&locked)?;
     if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }
 
@@ -147,7 +143,6 @@ mod tests {
     fn an_orphan_is_removed_and_a_file_that_is_being_written_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let living = Temporary::create(folder.path(), 0o666).unwrap();
-        let uid = living.file.metadata().unwrap().uid();
         let [orphan, stranger] =
             [".rtl-abcdefghij.part", ".rtl-mine.part"].map(|name| folder.path().join(name));
         fs::write(&orphan, "half").unwrap();
@@ -162,9 +157,9 @@ mod tests {
         });
         let long_ago = SystemTime::now() - 2 * NAMING;
         File::open(&abandoned).unwrap().set_modified(long_ago).unwrap();
-        sweep(folder.path(), uid + 1);
+        sweep(folder.path(), |_| false);
         assert!(orphan.exists(), "it belongs to another user");
-        sweep(folder.path(), uid);
+        sweep(folder.path(), |_| true);
         assert!(!orphan.exists() && !orphaned_folder.exists() && !abandoned.exists());
         assert!(new.exists(), "its owner has not named the lock yet");
         assert!(living.path.exists() && stranger.exists());

@@ -7,9 +7,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use atomic_file::{
-    AtomicDir, AtomicFile, Destination, Error, IfExists, NamedDir, Options, OwnDir, PrivateDir,
-};
+use atomic_file::{AtomicDir, AtomicFile, Destination, Error, IfExists, NamedDir, Options, PrivateDir};
+use platform::folder::PrivateFolder;
 use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -198,13 +197,13 @@ fn a_folder_of_others_or_behind_a_link_is_not_taken_for_an_own_one() -> Result {
     fs::create_dir(&open)?;
     fs::set_permissions(&open, Permissions::from_mode(0o755))?;
     symlink(&own, &link)?;
-    assert!(OwnDir::open(&own).is_ok());
-    assert!(OwnDir::open(&link).is_err());
-    let refused = OwnDir::open(&open).map(drop).unwrap_err();
+    assert!(PrivateFolder::open(&own).is_ok());
+    assert!(PrivateFolder::open(&link).is_err());
+    let refused = PrivateFolder::open(&open).map(drop).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::PermissionDenied);
     // Only root can give a folder away.
     if std::os::unix::fs::chown(&own, Some(65_534), None).is_ok() {
-        assert!(OwnDir::open(&own).is_err());
+        assert!(PrivateFolder::open(&own).is_err());
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! The first bytes of a database file.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+
+use platform::positional::read_exact_at;
 
 /// The header of a database file.
 pub(super) const HEADER: usize = 100;
@@ -19,7 +20,7 @@ pub(super) fn is_recording(header: &[u8; HEADER]) -> bool {
 
 pub(super) fn read_header(file: &File) -> Option<[u8; HEADER]> {
     let mut header = [0; HEADER];
-    file.read_exact_at(&mut header, 0).ok()?;
+    read_exact_at(file, &mut header, 0).ok()?;
     Some(header)
 }
 

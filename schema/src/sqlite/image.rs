@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use atomic_file::PrivateDir;
+use platform::permissions::create_private;
+use platform::positional::write_all_at;
 
 use super::header::HEADER;
-use crate::spool::private_file;
 
 /// The name of an image in its folder.
 pub(super) const IMAGE: &str = "image";
@@ -33,9 +33,9 @@ impl Image {
     /// The file cannot be written.
     pub(super) fn write(&self, recording: &File) -> io::Result<PrivateDir> {
         let folder = PrivateDir::create_in(&std::env::temp_dir())?;
-        let image = private_file(&folder.path().join(IMAGE))?;
+        let image = create_private(&folder.path().join(IMAGE))?;
         for (number, page) in &self.0 {
-            image.write_all_at(page, u64::from(number - 1) * page.len() as u64)?;
+            write_all_at(&image, page, u64::from(number - 1) * page.len() as u64)?;
         }
         let length = recording.metadata()?.len().max(image.metadata()?.len());
         image.set_len(length)?;

@@ -1,13 +1,12 @@
 //! Opening a database so that nothing is created, left or changed beside it.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use atomic_file::PrivateDir;
+use platform::permissions::create_private;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::budget::Budget;
@@ -16,7 +15,7 @@ use super::image::{IMAGE, Image};
 use super::pages::stated_length;
 use super::state::state;
 use crate::content::io as io_error;
-use crate::spool::{COPY, Room, private_file};
+use crate::spool::{COPY, Room};
 use crate::{Error, Result};
 
 /// How long a writer may hold the file before reading gives up.
@@ -183,7 +182,7 @@ fn open_copy(content: &Path, path: &Path, suffix: &str) -> Result<Opened> {
         {
             let _ = fs::remove_file(&to);
             // Without the permissions of the original: it may be read-only.
-            let mut to = private_file(&to).map_err(&failed)?;
+            let mut to = create_private(&to).map_err(&failed)?;
             room.copy(File::open(from).map_err(&failed)?, &mut to, path, io_error("read", path))?;
         }
         if stamp(content, suffix) == before {
@@ -288,17 +287,15 @@ fn read_header(content: &Path, path: &Path) -> Result<[u8; HEADER]> {
     })
 }
 
-fn uri(content: &Path, parameters: &str) -> PathBuf {
-    let mut uri = b"file:".to_vec();
-    for &byte in content.as_os_str().as_bytes() {
-        match byte {
-            b'%' | b'?' | b'#' => uri.extend_from_slice(format!("%{byte:02x}").as_bytes()),
-            _ => uri.push(byte),
-        }
-    }
-    uri.push(b'?');
-    uri.extend_from_slice(parameters.as_bytes());
-    PathBuf::from(OsString::from_vec(uri))
+/// The name of a file for SQLite: bytes that are no letters or digits of ASCII may have a meaning in it, or be no text.
+fn uri(content: &Path, parameters: &str) -> String {
+    let byte = |&byte: &u8| match byte {
+        b'/' | b'.' | b'-' | b'_' => char::from(byte).to_string(),
+        _ if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        _ => format!("%{byte:02x}"),
+    };
+    let name: String = content.as_os_str().as_encoded_bytes().iter().map(byte).collect();
+    format!("file:{name}?{parameters}")
 }
 
 fn beside(content: &Path, suffix: &str) -> PathBuf {

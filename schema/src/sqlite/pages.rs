@@ -1,5 +1,6 @@
 use std::fs::File;
-use std::os::unix::fs::FileExt;
+
+use platform::positional::read_exact_at;
 
 use super::header::{HEADER, be32, is_recording, read_header};
 use super::image::Image;
@@ -79,7 +80,7 @@ impl<'a> Pages<'a> {
     /// The first page.
     pub(super) fn first(&self) -> Option<Vec<u8>> {
         let mut page = vec![0; self.size];
-        self.file.read_exact_at(&mut page, 0).ok()?;
+        read_exact_at(self.file, &mut page, 0).ok()?;
         Some(page)
     }
 
@@ -220,7 +221,7 @@ impl<'a> Pages<'a> {
         if !self.holds(first) {
             return None;
         }
-        self.file.read_exact_at(buffer, u64::from(first - 1) * self.size as u64).ok()?;
+        read_exact_at(self.file, buffer, u64::from(first - 1) * self.size as u64).ok()?;
         self.image.map_or(Some(()), |image| image.patch(first, buffer, self.size))
     }
 }

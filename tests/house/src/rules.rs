@@ -81,7 +81,8 @@ fn engines_are_named_only_in_their_rooms() {
 }
 
 /// A crate and the crates of this repository that it must not know.
-const STRANGERS: [(&str, &[&str]); 6] = [
+const STRANGERS: [(&str, &[&str]); 7] = [
+    ("schema/platform", &["rtl-schema", "rtl-analysis", "atomic-file", "cli"]),
     ("tracer/hsa-sys", &["rtl-schema", "rtl-analysis", "cli", "column-files", "tracer"]),
     ("schema", &["rtl-analysis", "cli", "column-files"]),
     ("schema/write", &["rtl-analysis", "cli", "column-files"]),
@@ -103,6 +104,33 @@ fn every_arrow_between_crates_goes_one_way() {
     holds(arrows_the_wrong_way);
     let manifest = File::new("analysis/Cargo.toml", "[dependencies]\ncli.workspace = true\n");
     assert_eq!(arrows_the_wrong_way(&manifest), ["analysis/Cargo.toml:2"]);
+}
+
+/// Interfaces that not every operating system has.
+const OF_ONE_SYSTEM: [&str; 6] =
+    ["std::os::", "rustix::", "signal_hook::", "libc::", "winapi_util::", "fs4::"];
+
+fn systems_outside_their_room(file: &File) -> Vec<String> {
+    let is_of_tools = file.is_within(&["schema/", "analysis/", "tools/"]);
+    let has_system = file.is_within(&["schema/platform/", "tools/rtl-trace/"]);
+    if !file.is_rust() || !is_of_tools || has_system || file.is_test() || file.path.contains("/examples/") {
+        return Vec::new();
+    }
+    // Tests run on Linux.
+    let code = file.text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+    File::new(&file.path, code).faults(|line| OF_ONE_SYSTEM.iter().any(|name| line.contains(name)))
+}
+
+#[test]
+fn differences_between_operating_systems_are_only_in_platform() {
+    holds(systems_outside_their_room);
+    let production = "use std::os::unix::fs::MetadataExt;\n";
+    let found = |path: &str, text: &str| systems_outside_their_room(&File::new(path, text));
+    assert_eq!(found("tools/cli/src/a.rs", production), ["tools/cli/src/a.rs:1"]);
+    assert_eq!(found("schema/src/a.rs", "let disk = rustix::fs::statvfs(folder);\n"), ["schema/src/a.rs:1"]);
+    assert!(found("schema/platform/src/a.rs", production).is_empty());
+    assert!(found("tools/rtl-trace/src/a.rs", production).is_empty());
+    assert!(found("tools/cli/src/a.rs", &format!("#[cfg(test)]\nmod tests {{\n{production}}}\n")).is_empty());
 }
 
 fn paths_of_one_machine(file: &File) -> Vec<String> {

@@ -1,17 +1,18 @@
 //! Inputs that are named on the command line.
 
 use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use platform::identity::FileId;
 
 /// The inputs without repetitions of a regular file, in order, and a warning for each repetition: the same path twice, or
 /// two paths, links included, of one file. Files of one run, such as rocprofv3's CSV files, become one input.
 pub fn without_repetitions(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
-    let mut files: HashMap<(u64, u64), &Path> = HashMap::new();
+    let mut files: HashMap<FileId, &Path> = HashMap::new();
     let (mut kept, mut warnings) = (Vec::with_capacity(paths.len()), Vec::new());
     for path in paths {
-        let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-        let first = file.and_then(|file| match files.entry((file.dev(), file.ino())) {
+        let file = FileId::of(path).ok().filter(|_| path.is_file());
+        let first = file.and_then(|file| match files.entry(file) {
             std::collections::hash_map::Entry::Occupied(first) => Some(*first.get()),
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(path);

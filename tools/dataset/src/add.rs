@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicDir, IfExists, Options};
 use columnar::Field;
+use platform::disk::sync;
 use tables::{Loaded, Type};
 
 use crate::buffer::{self, Texts};
@@ -313,9 +314,4 @@ impl Files<'_> {
         };
         write().map_err(|source| Error::Io { path: self.path.join(name), source })
     }
-}
-
-/// Makes the names in a folder outlive a crash of the machine.
-fn sync(folder: &Path) -> std::io::Result<()> {
-    File::open(folder)?.sync_all()
 }

@@ -7,8 +7,11 @@ pub const VERSION: &str = "1.5.6";
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No library was found.
-    #[error("libduckdb.so was not found")]
-    Missing,
+    #[error("{name} was not found")]
+    Missing {
+        /// Its file name: `libduckdb.so` on Linux.
+        name: String,
+    },
     /// The library cannot be opened.
     #[error("cannot open {}: {reason}", path.display())]
     Library {

@@ -1,14 +1,19 @@
-//! Finds and opens `libduckdb.so`.
+//! Finds and opens the library of DuckDB.
 
-use std::ffi::{CStr, CString, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::error::Error as _;
+use std::ffi::{CStr, c_void};
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use crate::error::{Error, Result, VERSION};
 use crate::functions;
 
-const NAME: &str = "libduckdb.so";
+/// The file name of the library.
+fn name() -> String {
+    format!("{DLL_PREFIX}duckdb{DLL_SUFFIX}")
+}
 
 /// Opens the library, once a process: that of `RTL_DUCKDB`, else one beside the program or in its `../lib`, else the one that
 /// `scripts/fetch/duckdb` has fetched, else that of the system.
@@ -26,8 +31,8 @@ pub fn load() -> Result<()> {
     }
     match candidates().into_iter().find(|path| path.is_file()) {
         Some(path) => open(&path),
-        None => open(Path::new(NAME)).map_err(|error| match error {
-            Error::Library { .. } => Error::Missing,
+        None => open(Path::new(&name())).map_err(|error| match error {
+            Error::Library { .. } => Error::Missing { name: name() },
             other => other,
         }),
     }
@@ -39,28 +44,30 @@ pub fn version() -> String {
 }
 
 fn candidates() -> Vec<PathBuf> {
-    let program = std::env::current_exe().ok();
+    let (name, program) = (name(), std::env::current_exe().ok());
     let folder = program.as_deref().and_then(Path::parent);
-    let beside = folder.into_iter().flat_map(|folder| [folder.join(NAME), folder.join("../lib").join(NAME)]);
+    let beside =
+        folder.into_iter().flat_map(|folder| [folder.join(&name), folder.join("../lib").join(&name)]);
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let cache = variable("RTL_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("rtl")))
         .or_else(|| variable("HOME").map(|folder| folder.join(".cache/rtl")));
-    beside.chain(cache.map(|cache| cache.join("duckdb").join(VERSION).join(NAME))).collect()
+    beside.chain(cache.map(|cache| cache.join("duckdb").join(VERSION).join(&name))).collect()
 }
 
 fn open(path: &Path) -> Result<()> {
-    let file = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: The path ends with NUL. Constructors of the library run, as those of a linked one do.
-    let library = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
-    if library.is_null() {
-        // SAFETY: After a failure this is a text of the dynamic linker, of this thread.
-        let reason = functions::text(unsafe { libc::dlerror() });
-        return Err(Error::Library { path: path.to_owned(), reason });
-    }
+    // SAFETY: Constructors of the library run, as those of a linked one do.
+    let opened = unsafe { libloading::Library::new(path) };
+    let failed = |error: libloading::Error| {
+        // Its source is the text of the dynamic linker.
+        let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Error::Library { path: path.to_owned(), reason }
+    };
     // It is never closed: its threads may run until the process ends.
+    let library = ManuallyDrop::new(opened.map_err(failed)?);
     functions::look_up(path, |name: &CStr| -> *mut c_void {
-        // SAFETY: The library is open, the name ends with NUL.
-        unsafe { libc::dlsym(library, name.as_ptr()) }
+        // SAFETY: A symbol is taken as a pointer here; its type is for `functions`.
+        let symbol = unsafe { library.get::<*mut c_void>(name) };
+        symbol.map_or(std::ptr::null_mut(), |symbol| *symbol)
     })
 }

@@ -50,13 +50,11 @@ pub mod tracks;
 pub mod utilization;
 pub mod viewer;
 
-use std::fs;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 
 use atomic_file::Destination;
 use cli::{Exit, Failure, Output, units};
+use platform::streams::stdout_at;
 
 use crate::args::Arguments;
 use crate::format::{Job, Written};
@@ -103,7 +101,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         written_paths.extend_from_slice(&written.paths);
         if !quiet {
             // Behind an output on standard output, a line would be part of it.
-            if !written.paths.iter().any(|path| is_standard_output(path)) {
+            if !written.paths.iter().any(|path| stdout_at(path).is_some()) {
                 writeln!(out, "{}", written.summary_line())?;
             }
             written.warnings.iter().for_each(|warning| out.warning(warning));
@@ -123,7 +121,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 fn opening(options: &Options) -> Result<Opening, Failure> {
     let output = options.output();
     let format = formats::choose(options.format, &output)?;
-    if options.split.is_some() || !VIEWED.contains(&format.name) || is_standard_output(&output) {
+    if options.split.is_some() || !VIEWED.contains(&format.name) || stdout_at(&output).is_some() {
         return Err(Failure::usage("--open shows one file for Perfetto")
             .with_hint("without --split, to a file in the format perfetto-json or pftrace"));
     }
@@ -132,14 +130,6 @@ fn opening(options: &Options) -> Result<Opening, Failure> {
 
 /// The formats that Perfetto's page opens.
 const VIEWED: [&str; 2] = ["perfetto-json", "pftrace"];
-
-fn is_standard_output(path: &Path) -> bool {
-    let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino()));
-    match (identity(path), identity(Path::new("/proc/self/fd/1"))) {
-        (Ok(path), Ok(standard)) => path == standard,
-        _ => false,
-    }
-}
 
 /// Passes every output to `each` when it is complete; returns warnings where the trace ends early and where rows of it have no
 /// place in any format.

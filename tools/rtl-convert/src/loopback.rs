@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
+use platform::positional::read_at;
+
 /// How long a client may take for its request, and for reading anything of the answer.
 const SILENCE: Duration = Duration::from_secs(5);
 /// The pause between two looks for a client.
@@ -102,11 +104,10 @@ impl Offer<'_> {
 
     /// Sends the file from its beginning; a client that stops reading is an error after [`SILENCE`].
     fn send(&self, mut client: &TcpStream, length: u64) -> io::Result<u64> {
-        use std::os::unix::fs::FileExt;
         let mut buffer = vec![0; 256 << 10];
         let mut sent = 0;
         while sent < length {
-            let read = self.file.read_at(&mut buffer, sent)?;
+            let read = read_at(self.file, &mut buffer, sent)?;
             if read == 0 {
                 break;
             }

@@ -1,13 +1,13 @@
 //! `--open`: shows the output in Perfetto's page, which fetches it from this machine.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use cli::{Exit, Failure, Output, ResultExt};
+use platform::browser;
 
 use crate::loopback::Offer;
 
@@ -38,7 +38,7 @@ impl Opening {
             })
             .with_hint("end the program that uses the port, or drag the output into ui.perfetto.dev")?;
         let mut token = [0; 16];
-        File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut token))?;
+        getrandom::fill(&mut token)?;
         let token = token.iter().map(|byte| format!("{byte:02x}")).collect();
         Ok(Self { listener, token })
     }
@@ -52,7 +52,7 @@ impl Opening {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = format!("/{}/{}", self.token, encoded(&name));
         let address = format!("{PAGE}/#!/?url=http://127.0.0.1:{PORT}{place}");
-        if !start_browser(&address) || !quiet {
+        if !browser::open(address.as_ref()) || !quiet {
             writeln!(out, "waiting {} s for the browser: {address}", PATIENCE.as_secs())?;
             out.flush()?;
         }
@@ -65,17 +65,6 @@ impl Opening {
             "drag the output into ui.perfetto.dev; from another machine the address needs ssh -L 9001:127.0.0.1:9001",
         ))
     }
-}
-
-/// Starts the browser of the desktop, if there is one.
-fn start_browser(address: &str) -> bool {
-    let has_desktop = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
-    let start = || -> io::Result<bool> {
-        let mut command = Command::new("xdg-open");
-        command.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(command.status()?.success())
-    };
-    has_desktop && start().unwrap_or(false)
 }
 
 /// A name as one part of a path.

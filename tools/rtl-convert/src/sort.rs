@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+use platform::positional::read_exact_at;
 
 /// A record of fixed size.
 pub trait Record: Ord + Copy {
@@ -174,7 +175,7 @@ impl Run {
                 return Ok(None);
             }
             self.bytes.resize(count as usize * R::SIZE, 0);
-            file.read_exact_at(&mut self.bytes, self.next * R::SIZE as u64)?;
+            read_exact_at(file, &mut self.bytes, self.next * R::SIZE as u64)?;
             self.next += count;
             self.at = 0;
         }

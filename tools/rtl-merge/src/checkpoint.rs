@@ -84,7 +84,7 @@ impl Checkpoint {
             let what = format!("another rtl-merge is writing {}", output.display());
             return Err(Failure::input(anyhow::anyhow!(what)));
         }
-        let disk = Disk { sync: |path| File::open(path)?.sync_all(), every: UNSYNCED };
+        let disk = Disk { sync: platform::disk::sync, every: UNSYNCED };
         let inputs = inputs.iter().map(|input| input.path.clone()).collect();
         Ok(Self { folder, output, inputs, fingerprint, boot: boot(), synced: 0, disk, _lock: lock })
     }
@@ -233,10 +233,10 @@ fn find(output: &Path) -> io::Result<Option<NamedDir>> {
     Ok(None)
 }
 
-/// Identifies this boot of the machine.
+/// Identifies this boot of the machine. Where the system does not, every process counts as a boot.
 fn boot() -> u64 {
     let mut hasher = FxHasher::default();
-    fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default().hash(&mut hasher);
+    platform::boot::id().unwrap_or_else(|| std::process::id().to_string()).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -15,8 +15,7 @@ const BYTES_PER_TRACE: u64 = 64 << 10;
 /// Where the disk of `folder` has too little; a file system that does not report its free space passes.
 pub(crate) fn check(folder: &Path, inputs: &[Input]) -> Result<(), Failure> {
     let needed: u64 = inputs.iter().map(needed).sum();
-    let Ok(disk) = rustix::fs::statvfs(folder) else { return Ok(()) };
-    let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+    let Ok(free) = platform::disk::free_space(folder) else { return Ok(()) };
     if free >= needed {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! Watches a statement while it runs: its progress, and Ctrl-C.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -7,8 +8,7 @@ use std::time::Duration;
 
 use cli::Progress;
 use duckdb::Interrupter;
-use signal_hook::consts::SIGINT;
-use signal_hook::iterator::{Handle, Signals};
+use platform::signals::{Handler, INTERRUPT};
 
 /// Shorter statements get no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -16,6 +16,11 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(125);
 /// The length of the bar: thousandths of a percent.
 const WHOLE: u64 = 100 << 14;
+
+/// Whether a bar can be shown.
+pub(crate) fn has_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}
 
 /// A bar on standard error while a statement runs.
 #[derive(Debug)]
@@ -44,8 +49,7 @@ impl ProgressOfStatement {
                 std::thread::park_timeout(TICK);
             }
         };
-        // Without a terminal there is nothing to show.
-        let is_shown = !quiet && std::io::IsTerminal::is_terminal(&std::io::stderr());
+        let is_shown = !quiet && has_terminal();
         Self { is_done, thread: is_shown.then(|| std::thread::spawn(follow)) }
     }
 }
@@ -63,16 +67,13 @@ impl Drop for ProgressOfStatement {
 
 /// Ctrl-C ends the statement that runs.
 #[derive(Debug)]
-pub(crate) struct Interrupts(Handle);
+pub(crate) struct Interrupts(Handler);
 
 impl Interrupts {
     /// # Errors
     /// Where the system gives no handler.
     pub(crate) fn of(interrupter: Interrupter) -> std::io::Result<Self> {
-        let mut signals = Signals::new([SIGINT])?;
-        let handle = signals.handle();
-        std::thread::spawn(move || signals.forever().for_each(|_| interrupter.interrupt()));
-        Ok(Self(handle))
+        Handler::start(&[INTERRUPT], move |_| interrupter.interrupt()).map(Self)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use platform::identity::FileId;
 
 /// The name of the thread that writes the file. It has descriptors of its own.
 const THREAD: &str = "rtl-record";
@@ -14,8 +15,7 @@ pub(crate) struct Recorder {
     pub(crate) pid: u32,
     /// Its name as its process sees it.
     pub(crate) path: PathBuf,
-    /// Device and inode.
-    file: (u64, u64),
+    file: FileId,
 }
 
 /// All processes of which the tracer's descriptors may be read.
@@ -34,9 +34,9 @@ pub(crate) fn of(pid: u32) -> Vec<Recorder> {
         own.filter_map(|thread| fs::read_dir(thread.path().join("fd")).ok()).flatten().flatten();
     let files = descriptors.filter_map(|descriptor| {
         let path = fs::read_link(descriptor.path()).ok()?;
-        let found = fs::metadata(descriptor.path()).ok().filter(fs::Metadata::is_file)?;
-        let is_recording = path.extension().is_some_and(|end| end == "db");
-        is_recording.then(|| Recorder { pid, path, file: (found.dev(), found.ino()) })
+        let file = FileId::of(&descriptor.path()).ok()?;
+        let is_recording = path.extension().is_some_and(|end| end == "db") && descriptor.path().is_file();
+        is_recording.then_some(Recorder { pid, path, file })
     });
     files.collect()
 }
@@ -66,8 +66,8 @@ pub(crate) fn exists(pid: u32) -> bool {
 
 /// Whether a process records into this file: first the one that the file names, which has another number in a container.
 pub(crate) fn is_recording(path: &Path, pid: Option<i64>) -> bool {
-    let Ok(found) = fs::metadata(path) else { return false };
-    let is_open = |recorder: &Recorder| recorder.file == (found.dev(), found.ino());
+    let Ok(file) = FileId::of(path) else { return false };
+    let is_open = |recorder: &Recorder| recorder.file == file;
     let named = pid.and_then(|pid| u32::try_from(pid).ok()).into_iter().flat_map(of);
     named.into_iter().any(|recorder| is_open(&recorder)) || all().iter().any(is_open)
 }

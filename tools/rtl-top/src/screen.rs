@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cli::Failure;
+use platform::signals;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Style, Stylize};
 use ratatui::text::{Line, Text};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::document::Document;
 use crate::text::{self, View};
@@ -42,9 +42,7 @@ pub fn show(
     rows: Option<usize>,
 ) -> Result<Option<u8>, Failure> {
     let signal = Arc::new(AtomicUsize::new(0));
-    for number in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
-    }
+    signals::store(signals::ENDS, &signal)?;
     // Restored by the hook of a panic, too.
     let mut terminal = ratatui::try_init()?;
     let shown = until_the_end(source, interval, rows, &mut terminal, &signal);

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use platform::boot;
 use rtl_analysis::live::Live;
 use rtl_schema::{Error, LiveTrace};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::document::{Phase, Recording};
 use crate::recorders;
@@ -15,11 +15,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 const LOOKUP: Duration = Duration::from_secs(2);
 /// A recorder publishes every 25 ms while anything happens: after so long nothing does.
 const IDLE_NS: i64 = 250_000_000;
-/// The clock of a recorder's times. Only Linux has recorders; elsewhere only files of other machines are watched.
-#[cfg(target_os = "linux")]
-const RECORDER_CLOCK: ClockId = ClockId::Boottime;
-#[cfg(not(target_os = "linux"))]
-const RECORDER_CLOCK: ClockId = ClockId::Monotonic;
 
 /// A recording that is watched.
 #[derive(Debug)]
@@ -41,7 +36,6 @@ impl Watched {
     /// Those of [`LiveTrace`].
     pub(crate) fn open(path: &Path, window: Duration) -> Result<Self, Error> {
         let window = i64::try_from(window.as_nanos()).unwrap_or(i64::MAX);
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
         let mut watched = Self {
             path: path.to_owned(),
             trace: LiveTrace::open(path)?,
@@ -49,7 +43,7 @@ impl Watched {
             phase: Phase::Recording,
             changed: Instant::now(),
             looked_up: None,
-            boot: boot.map(|boot| boot.trim().to_owned()),
+            boot: boot::id(),
         };
         watched.refresh()?;
         // Of a file that is named now it is unknown since when it has not changed.
@@ -111,10 +105,9 @@ impl Watched {
         let tables = self.trace.tables();
         let process = tables.processes.first().cloned().unwrap_or_default();
         let as_of = self.trace.as_of();
-        let time = clock_gettime(RECORDER_CLOCK);
-        let clock = time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec);
         let is_live = self.phase == Phase::Recording && self.is_of_this_boot();
-        let now = as_of.map(|as_of| if is_live && clock - as_of > IDLE_NS { clock } else { as_of });
+        let clock = boot::elapsed_ns().filter(|_| is_live);
+        let now = as_of.map(|as_of| clock.filter(|clock| clock - as_of > IDLE_NS).unwrap_or(as_of));
         let state = self.live.state(tables, self.trace.in_flight(), now);
         Recording {
             path: self.path.display().to_string(),

@@ -5,14 +5,15 @@
 
 mod verbs;
 
+use std::env::consts::EXE_SUFFIX;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
 use cli::{Exit, Failure, Output};
+use platform::exec::exec;
 
 use self::verbs::VERBS;
 
@@ -32,7 +33,7 @@ impl CommandFactory for Arguments {
             .subcommand_help_heading("Verbs")
             .override_usage("rtl <VERB> [ARGUMENTS]...")
             .allow_external_subcommands(true)
-            .after_help(EXAMPLES)
+            .after_help(examples())
     }
 
     fn command_for_update() -> Command {
@@ -57,14 +58,19 @@ impl FromArgMatches for Arguments {
 
 impl Parser for Arguments {}
 
-const EXAMPLES: &str = "\
-`rtl VERB --help` shows the flags of a verb.
-
-Examples:
-  rtl trace python3 train.py --epochs 1
-      trace.db, trace_summary.txt and trace.json.gz
-  rtl diff before.db after.db
-      what got slower, and whether that is noise";
+/// The end of the help: examples of verbs that this system has.
+fn examples() -> String {
+    let record = match verbs::of_name(OsStr::new("trace")) {
+        Some(_) => {
+            "  rtl trace python3 train.py --epochs 1\n      trace.db, trace_summary.txt and trace.json.gz\n"
+        }
+        None => "",
+    };
+    format!(
+        "`rtl VERB --help` shows the flags of a verb.\n\nExamples:\n{record}  rtl diff before.db after.db\n      \
+         what got slower, and whether that is noise"
+    )
+}
 
 /// The whole `main`, of the command line with the name by which the program was called.
 #[must_use]
@@ -79,6 +85,7 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
 /// tool as first word, for wrappers that cannot be links.
 fn resolve(line: &[OsString]) -> Option<(verbs::Tool, Vec<OsString>)> {
     let called = Path::new(line.first()?).file_name()?;
+    let called = called.to_str().and_then(|name| name.strip_suffix(EXE_SUFFIX)).map_or(called, OsStr::new);
     if let Some(verb) = verbs::of_program(called) {
         return Some((verb.tool, line.to_vec()));
     }
@@ -104,12 +111,11 @@ fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure>
     }
     let mut program = OsString::from("rtl-");
     program.push(verb);
-    let error = std::process::Command::new(locate(&program, std::env::current_exe().ok().as_deref()))
-        // The name in its messages and its usage.
-        .arg0(format!("rtl {}", verb.to_string_lossy()))
-        .args(arguments)
-        .exec();
-    Err(match error.kind() {
+    program.push(EXE_SUFFIX);
+    let mut command = std::process::Command::new(locate(&program, std::env::current_exe().ok().as_deref()));
+    // The name in its messages and its usage.
+    let name = OsString::from(format!("rtl {}", verb.to_string_lossy()));
+    exec(command.args(arguments), &name).map(Exit::Command).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => unknown(verb),
         _ => Failure::new(Exit::Usage, error).context(format!("cannot execute {}", program.display())),
     })
@@ -123,6 +129,10 @@ fn names() -> String {
 
 fn unknown(verb: &OsStr) -> Failure {
     let verb = verb.to_string_lossy();
+    if verbs::OF_LINUX.contains(&verb.as_ref()) {
+        return Failure::usage(format!("{verb} works on Linux only"))
+            .with_hint("all other verbs read the traces that it writes there");
+    }
     let hint = match cli::similar(&verb, VERBS.iter().map(|verb| verb.name)) {
         Some(similar) => format!("a similar verb exists: '{similar}'"),
         None => names(),
@@ -183,6 +193,14 @@ mod tests {
     #[test]
     fn the_command_lines_of_all_verbs_are_valid() {
         Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_verb_that_this_system_lacks_is_not_called_misspelt() {
+        for verb in verbs::OF_LINUX.map(OsStr::new) {
+            assert!(verbs::of_name(verb).is_some(), "Linux has {}", verb.display());
+            assert_eq!(unknown(verb).hint(), Some("all other verbs read the traces that it writes there"));
+        }
     }
 
     #[test]

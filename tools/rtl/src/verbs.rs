@@ -32,9 +32,14 @@ macro_rules! tool {
     };
 }
 
-/// All verbs. Every program is a folder `tools/rtl-*`.
+/// The verbs that record, which only Linux has.
+pub(crate) const OF_LINUX: [&str; 2] = ["trace", "recover"];
+
+/// All verbs of this system. Every program is a folder `tools/rtl-*`.
 pub(crate) const VERBS: &[Verb] = &[
+    #[cfg(target_os = "linux")]
     verb("trace", "rtl-trace", &[], "run a command and record its GPU work", tool!(rtl_trace)),
+    #[cfg(target_os = "linux")]
     verb(
         "recover",
         "rtl-trace",

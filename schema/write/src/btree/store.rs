@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt, MetadataExt};
+
+use platform::identity::named_length;
+use platform::positional::write_all_at;
 
 use super::page::{self, Child, Page, SIZE};
 
@@ -51,18 +53,15 @@ pub trait Target {
 
 impl Target for File {
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.write_all_at(bytes, offset)
+        write_all_at(self, bytes, offset)
     }
 
     fn check(&self, length: u64) -> io::Result<()> {
-        let now = self.metadata()?;
-        if now.nlink() == 0 {
-            return Err(io::Error::other("someone else has removed it"));
+        match named_length(self)? {
+            None => Err(io::Error::other("someone else has removed it")),
+            Some(now) if now < length => Err(io::Error::other("someone else has made it shorter")),
+            Some(_) => Ok(()),
         }
-        if now.len() < length {
-            return Err(io::Error::other("someone else has made it shorter"));
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,78 @@
+//! Permissions of owner, group and others, as the bits of Unix. Windows has access lists, which a new file inherits from its
+//! folder: the bits have no effect there.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+
+/// The permissions of a file.
+#[must_use]
+pub fn of(file: &Metadata) -> u32 {
+    cfg_select! {
+        unix => std::os::unix::fs::MetadataExt::mode(file),
+        windows => {
+            let _ = file;
+            0o666
+        }
+    }
+}
+
+/// Makes `builder` create temporaries with these permissions, before the umask.
+pub fn set(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
+    cfg_select! {
+        unix => {
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
+        }
+        windows => {
+            let _ = (builder, mode);
+        }
+    }
+}
+
+/// Creates a folder with these permissions, before the umask.
+///
+/// # Errors
+/// The name is taken, or the folder around it cannot be written.
+pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
+    cfg_select! {
+        unix => std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), mode).create(path),
+        windows => {
+            let _ = mode;
+            fs::create_dir(path)
+        }
+    }
+}
+
+/// Creates a file that only its owner can read.
+///
+/// # Errors
+/// The name is taken, or the folder around it cannot be written.
+pub fn create_private(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    cfg_select! {
+        unix => {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        windows => {}
+    }
+    options.open(path)
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_file_is_for_its_owner_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let file = create_private(&path).unwrap();
+        assert_eq!(of(&file.metadata().unwrap()) & 0o777, 0o600);
+        assert!(create_private(&path).is_err(), "the name is taken");
+        create_folder(&folder.path().join("folder"), 0o700).unwrap();
+        let found = fs::metadata(folder.path().join("folder")).unwrap();
+        assert_eq!(of(&found) & 0o777, 0o700);
+    }
+}
