@@ -1,12 +1,12 @@
 //! A database in memory, and connections to it.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_char};
 use std::ptr::null_mut;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::functions;
-use crate::handles::{ConfigHandle, ConnectionHandle, DatabaseHandle, Handle, ReplacementInfo};
+use crate::handles::{ConfigHandle, ConnectionHandle, DatabaseHandle, Handle};
 
 /// Settings of a database by name. They are DuckDB's.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ impl Settings {
 /// A database in memory.
 #[derive(Debug)]
 pub struct Database {
-    handle: DatabaseHandle,
+    pub(crate) handle: DatabaseHandle,
 }
 
 // SAFETY: A database may be used by several threads.
@@ -73,14 +73,6 @@ impl Database {
         if state == 0 { Ok(database) } else { Err(Error::Query(message)) }
     }
 
-    /// Lets the name of a table that does not exist stand for the table function of that name, where it is one of `names`.
-    pub fn replace_tables(&self, names: Vec<String>) {
-        let names: Vec<CString> = names.into_iter().filter_map(|name| CString::new(name).ok()).collect();
-        let data = Box::into_raw(Box::new(names)).cast();
-        // SAFETY: The data is what both functions expect; DuckDB frees it with the database.
-        unsafe { functions::add_replacement_scan(self.handle, replace, data, delete_names) };
-    }
-
     /// The only connection.
     ///
     /// # Errors
@@ -92,21 +84,6 @@ impl Database {
         let shared = Arc::new(SharedConnection { handle, _database: self });
         if state == 0 { Ok(Connection { shared }) } else { Err(Error::Query("no connection".to_owned())) }
     }
-}
-
-unsafe extern "C" fn replace(info: ReplacementInfo, table: *const c_char, names: *mut c_void) {
-    let table = functions::text(table).to_lowercase();
-    // SAFETY: The data of `replace_tables`, which lives as long as the database.
-    let names = unsafe { &*names.cast::<Vec<CString>>() };
-    if let Some(name) = names.iter().find(|name| name.to_bytes() == table.as_bytes()) {
-        // SAFETY: The name ends with NUL and is copied.
-        unsafe { functions::replacement_scan_set_function_name(info, name.as_ptr()) };
-    }
-}
-
-unsafe extern "C" fn delete_names(names: *mut c_void) {
-    // SAFETY: The data of `replace_tables`, which DuckDB frees once.
-    drop(unsafe { Box::from_raw(names.cast::<Vec<CString>>()) });
 }
 
 impl Drop for Database {

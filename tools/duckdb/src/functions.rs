@@ -142,6 +142,7 @@ functions! {
         fn function_get_init_data(info: FunctionInfo) -> *mut c_void;
         fn is_null_value(value: ValueHandle) -> bool;
         fn get_varchar(value: ValueHandle) -> *mut c_char;
+        fn replacement_scan_add_parameter(info: ReplacementInfo, value: ValueHandle);
     }
     unsafe {
         fn open_ext(path: *const c_char, database: *mut DatabaseHandle, config: ConfigHandle, error: *mut *mut c_char) -> u32;
@@ -182,6 +183,8 @@ functions! {
         fn function_set_error(info: FunctionInfo, message: *const c_char);
         fn add_replacement_scan(database: DatabaseHandle, replace: ReplaceFunction, data: *mut c_void, delete: Delete);
         fn replacement_scan_set_function_name(info: ReplacementInfo, name: *const c_char);
+        fn replacement_scan_set_error(info: ReplacementInfo, message: *const c_char);
+        fn create_varchar_length(text: *const c_char, length: u64) -> ValueHandle;
     }
 }
 

@@ -1,8 +1,8 @@
 //! Table functions of one's own.
 
-use std::ffi::{CStr, CString, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::{CStr, CString};
 
+use crate::callback::{delete, guarded, into_pointer, object};
 use crate::database::Connection;
 use crate::error::{Error, Result};
 use crate::functions;
@@ -106,32 +106,6 @@ impl Drop for OwnedFunction {
         // SAFETY: The handle is used no more; a registered function is a copy.
         unsafe { functions::destroy_table_function(&mut self.0) };
     }
-}
-
-/// A pointer to an object of a trait, whose own pointer takes two words.
-fn into_pointer<T: ?Sized>(object: Box<T>) -> *mut c_void {
-    Box::into_raw(Box::new(object)).cast()
-}
-
-/// The object behind a pointer of [`into_pointer`] that DuckDB has kept.
-///
-/// # Safety
-/// The pointer was made of a `Box<T>` and is not freed.
-unsafe fn object<'a, T: ?Sized>(pointer: *mut c_void) -> &'a T {
-    // SAFETY: As the caller states.
-    unsafe { &*pointer.cast::<Box<T>>() }
-}
-
-unsafe extern "C" fn delete<T: ?Sized>(pointer: *mut c_void) {
-    // SAFETY: DuckDB frees a pointer of `into_pointer` once.
-    drop(unsafe { Box::from_raw(pointer.cast::<Box<T>>()) });
-}
-
-/// Runs a callback: a panic must not unwind into C++.
-fn guarded(run: impl FnOnce() -> std::result::Result<(), String>) -> Option<CString> {
-    let result = catch_unwind(AssertUnwindSafe(run));
-    let message = result.unwrap_or_else(|_| Err("internal error".to_owned())).err()?;
-    Some(CString::new(message.replace('\0', " ")).unwrap_or_default())
 }
 
 unsafe extern "C" fn bind(info: BindInfo) {

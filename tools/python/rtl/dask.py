@@ -1,11 +1,12 @@
 """Questions about data sets, answered by the workers of Dask: ``python3 -m rtl.dask FOLDER QUESTION``.
 
-A worker reads the columns that a question needs of one file and adds them up by group. Sums of parts are added up on the workers,
-too, sixteen at a time; the rows of the answer reach this process and nothing else does. Workers need Dask and pyarrow alone: they
-get the functions of this file by value.
+A worker reads the columns that a question needs of one large file, or of up to 64 small ones, and adds them up by group. Sums of
+parts are added up on the workers, too, sixteen at a time; the rows of the answer reach this process and nothing else does. Workers
+need Dask and pyarrow alone: they get the functions of this file by value.
 """
 
 import math
+import os
 import sys
 
 from . import _questions as questions
@@ -13,35 +14,65 @@ from . import _questions as questions
 #: Parts that one task adds up.
 _PARTS = 16
 
+#: Files that one task reads, unless they have more bytes.
+_FILES, _BYTES = 64, 8 << 20
 
-def sums(file, by, is_scan):
-    """Rows, rows with a duration, and the sum of durations by group, of one file."""
+
+def batches(files):
+    """Files in groups for one task each, so that many small ones take few tasks."""
+    batch, size = [], 0
+    for file in files:
+        more = os.path.getsize(file[0])
+        if batch and (len(batch) == _FILES or size + more > _BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(file)
+        size += more
+    if batch:
+        yield batch
+
+
+def _read(paths, columns):
+    import pyarrow
     import pyarrow.parquet
 
-    path, stated = file
+    rows = [pyarrow.parquet.ParquetFile(path).read(columns=columns) for path in paths]
+    return pyarrow.concat_tables(rows, promote_options="default")
+
+
+def sums(files, by, is_scan):
+    """Rows, rows with a duration, and the sum of durations by group, of some files."""
+    stated = [name for name in by if name in files[0][1]]
     columns = [name for name in by if name not in stated]
     numbers = ["duration"] if is_scan else ["count", "timed", "duration"]
-    rows = pyarrow.parquet.ParquetFile(path).read(columns=columns + numbers)
     if is_scan:
         wanted = [([], "count_all"), ("duration", "count"), ("duration", "sum")]
         named = ["count_all", "duration_count", "duration_sum"]
     else:
         wanted = [(name, "sum") for name in numbers]
         named = [name + "_sum" for name in numbers]
-    if not columns:
-        rows = rows.append_column("all", [[0] * len(rows)] if len(rows) else [[]])
-    groups = rows.group_by(columns or ["all"]).aggregate(wanted).to_pylist()
-    keys = (tuple(stated[name] if name in stated else row[name] for name in by) for row in groups)
-    return {key: [row[name] or 0 for name in named] for key, row in zip(keys, groups)}
+    # Files whose folders state the same are added up at once.
+    alike = {}
+    for path, values in files:
+        alike.setdefault(tuple(values[name] for name in stated), []).append(path)
+    found = {}
+    for values, paths in alike.items():
+        rows = _read(paths, columns + numbers)
+        if not columns:
+            rows = rows.append_column("all", [[0] * len(rows)] if len(rows) else [[]])
+        known = dict(zip(stated, values))
+        for row in rows.group_by(columns or ["all"]).aggregate(wanted).to_pylist():
+            key = tuple(known[name] if name in known else row[name] for name in by)
+            found[key] = [row[name] or 0 for name in named]
+    return found
 
 
-def histogram(file, gamma):
-    """The number of dispatches of each kernel and bucket of durations, of one file."""
+def histogram(files, gamma):
+    """The number of dispatches of each kernel and bucket of durations, of some files."""
     import pyarrow
     import pyarrow.compute as compute
-    import pyarrow.parquet
 
-    rows = pyarrow.parquet.ParquetFile(file[0]).read(columns=["name", "duration"])
+    rows = _read([path for path, _ in files], ["name", "duration"])
     rows = rows.filter(compute.is_valid(rows["duration"]))
     positive = compute.greater(rows["duration"], 0)
     durations = compute.if_else(positive, rows["duration"], 1).cast(pyarrow.float64())
@@ -85,8 +116,12 @@ def _whole(client, parts):
     return parts[0] if parts else client.submit(added, [])
 
 
+def _batches(folder, source, runs):
+    return list(batches(questions.files(folder, source, runs)))
+
+
 def _totals(client, folder, source, by, is_scan, runs):
-    parts = client.map(sums, questions.files(folder, source, runs), by=by, is_scan=is_scan)
+    parts = client.map(sums, _batches(folder, source, runs), by=by, is_scan=is_scan)
     return _whole(client, parts).result()
 
 
@@ -99,7 +134,7 @@ def answer(client, folder, question, is_scan=False, runs=()):
     source = questions.table(question, is_scan)
     is_scan = source == "dispatches"
     if question == "percentiles":
-        parts = client.map(histogram, questions.files(folder, source, runs), gamma=questions.GAMMA)
+        parts = client.map(histogram, _batches(folder, source, runs), gamma=questions.GAMMA)
         kernels = client.submit(quantiles, _whole(client, parts), questions.PERCENTS).result()
         rows = [[name, calls, *map(questions.bucket_middle, buckets)] for name, calls, *buckets in kernels]
         return sorted(rows, key=lambda row: (-row[-1], _order(row[:1])))

@@ -6,6 +6,7 @@ engines.py ENGINE PROGRAMS SET RUN=TRACE...: PROGRAMS is the folder of rtl-sql a
 import json
 import subprocess
 import sys
+import tempfile
 import time
 
 
@@ -14,6 +15,11 @@ def dask():
     from dask.distributed import Client
     from rtl import _questions, dask
 
+    sizes = lambda paths: [len(batch) for batch in dask.batches([(path, {}) for path in paths])]
+    assert sizes([__file__] * 130) == [64, 64, 2]
+    with tempfile.NamedTemporaryFile() as large:
+        large.truncate(1 << 30)
+        assert sizes([__file__, large.name, large.name, __file__]) == [1, 1, 1, 1]
     client = Client(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
     workers = client.scheduler_info(n_workers=-1)["workers"]
     assert len(workers) == 2, workers

@@ -1,35 +1,54 @@
-//! Data sets as views over their files, with the names and columns of the tables of a trace.
+//! Data sets: each table as a query over its files, with the names and columns of the tables of a trace.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dataset::{INVALID_STOP, Manifest, Stored, name_in_files, stored};
 use tables::Column;
 
 use crate::literal::quoted;
+use crate::needed::Needed;
 use crate::vector;
 
 /// The data sets of the command line.
 #[derive(Debug, Default)]
 pub(crate) struct DataSets {
     folders: Vec<PathBuf>,
-    /// The runs that are complete.
-    runs: Vec<(PathBuf, Manifest)>,
+    statement: Mutex<Statement>,
+}
+
+/// What the running statements need, and what was read for them.
+#[derive(Debug, Default)]
+struct Statement {
+    needed: Needed,
+    runs: Option<Runs>,
+}
+
+/// Runs that are complete.
+type Runs = Arc<Vec<(PathBuf, Manifest)>>;
+
+/// The columns that folders state, of a table that no run has.
+const NOTHING: &str =
+    "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run, NULL::VARCHAR AS rank) WHERE false";
+
+/// Whether a data set has a table of this name.
+pub(crate) fn is_table(name: &str) -> bool {
+    let is_aggregated = || dataset::AGGREGATED.iter().any(|(known, _)| *known == name);
+    name == "ops" || stored().iter().any(|stored| stored.table.name == name) || is_aggregated()
 }
 
 impl DataSets {
     /// Takes the folders that are data sets from `paths`.
     pub(crate) fn take(paths: &mut Vec<PathBuf>) -> Self {
-        let mut found = Self::default();
+        let mut folders = Vec::new();
         paths.retain(|path| {
-            let runs = if path.is_dir() { dataset::runs(path) } else { Vec::new() };
-            let is_trace = runs.is_empty();
-            if !is_trace {
-                found.folders.push(path.clone());
-                found.runs.extend(runs);
+            let is_data_set = path.is_dir() && dataset::has_runs(path);
+            if is_data_set {
+                folders.push(path.clone());
             }
-            is_trace
+            !is_data_set
         });
-        found
+        Self { folders, statement: Mutex::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -37,8 +56,9 @@ impl DataSets {
     }
 
     /// The names of the runs, as the column `trace` has them.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.runs.iter().map(|(_, manifest)| manifest.run.as_str())
+    pub(crate) fn labels(&self) -> Vec<String> {
+        let runs = self.folders.iter().flat_map(|folder| dataset::runs(folder));
+        runs.map(|(_, manifest)| manifest.run).collect()
     }
 
     /// The value of the setting that lets queries read the folders.
@@ -47,73 +67,112 @@ impl DataSets {
         format!("[{}]", self.folders.iter().map(folder).collect::<Vec<_>>().join(", "))
     }
 
-    /// The statements that make the views.
-    pub(crate) fn views(&self) -> Vec<String> {
-        let tables = stored().iter().map(|stored| {
-            let columns = stored.table.columns.iter().map(|column| self.column(stored, column));
-            self.view(stored.table.name, &columns.collect::<Vec<_>>().join(", "))
-        });
-        let aggregated = dataset::AGGREGATED.iter().map(|(name, texts)| {
-            let texts = texts.iter().map(|text| self.plain(name, text, "VARCHAR"));
-            let numbers = dataset::NUMBERS.iter().map(|number| self.plain(name, number, "BIGINT"));
-            let columns: Vec<String> = texts.chain(numbers).collect();
-            self.view(name, &format!("{}, {RANK}", columns.join(", ")))
-        });
+    /// The statement that makes `dataset('folder')`.
+    pub(crate) fn call_by_folder(&self) -> String {
         let named = self.folders.iter().map(|folder| format!("'{}'", quoted(folder)));
-        let dataset = format!(
-            "CREATE MACRO dataset(folder) AS TABLE SELECT * FROM ops WHERE \
-             if(folder IN ({}), true, error(folder || ' was not named on the command line'))",
+        format!(
+            "CREATE MACRO dataset(folder) AS TABLE FROM query(if(folder IN ({}), 'FROM ops', \
+             error(folder || ' was not named on the command line')))",
             named.collect::<Vec<_>>().join(", ")
-        );
-        tables.chain(aggregated).chain([ops(), dataset]).collect()
+        )
     }
 
-    fn view(&self, table: &str, columns: &str) -> String {
-        let files: Vec<String> = self.files(table).map(|path| format!("'{}'", quoted(&path))).collect();
-        let from = match files.as_slice() {
-            [] => "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run, NULL::VARCHAR AS rank) WHERE false"
-                .to_owned(),
-            files => format!(
-                "read_parquet([{}], hive_partitioning = true, hive_types_autocast = false)",
-                files.join(", ")
-            ),
-        };
-        format!("CREATE VIEW {table} AS SELECT job, run, {columns} FROM {from}")
+    /// From now on tables have these runs, as they are then.
+    pub(crate) fn need(&self, needed: Needed) {
+        *self.lock() = Statement { needed, runs: None };
     }
 
-    /// The files of a table: those of all ranks of each run that has it.
-    fn files(&self, table: &str) -> impl Iterator<Item = PathBuf> {
-        let has = move |(_, manifest): &&(PathBuf, Manifest)| manifest.tables.contains_key(table);
-        self.runs
-            .iter()
-            .filter(has)
-            .map(move |(run, _)| run.join(format!("kind={table}")).join("rank=*/*.parquet"))
-    }
-
-    fn column(&self, stored: &Stored, column: &Column) -> String {
-        let (table, name) = (stored.table.name, column.name);
-        let kind = vector::kind(column.kind).name();
-        let is_stored = stored.columns.iter().any(|stored| stored.name == name);
-        match name {
-            "trace" => "run AS trace".to_owned(),
-            "rank" => RANK.to_owned(),
-            _ if self.files(table).next().is_none() => format!("NULL::{kind} AS \"{name}\""),
-            "stop" if stored.has_times => format!("coalesce({INVALID_STOP}, start + duration) AS stop"),
-            _ if is_stored => format!("\"{}\" AS \"{name}\"", name_in_files(column)),
-            _ => format!("NULL::{kind} AS \"{name}\""),
+    /// The query that a table stands for; `None` of other names.
+    ///
+    /// # Errors
+    /// Where a run lacks files; the second line is a hint.
+    pub(crate) fn query(&self, table: &str) -> Option<Result<String, String>> {
+        if table == "ops" {
+            return ops().map(Ok);
         }
+        let stored = stored().iter().find(|stored| stored.table.name == table);
+        let aggregated = dataset::AGGREGATED.iter().find(|(name, _)| *name == table);
+        if stored.is_none() && aggregated.is_none() {
+            return None;
+        }
+        Some(self.files(table).map(|files| {
+            let is_there = !files.is_empty();
+            let columns: Vec<String> = match (stored, aggregated) {
+                (Some(stored), _) => {
+                    stored.table.columns.iter().map(|column| of_stored(stored, column, is_there)).collect()
+                }
+                (_, Some((_, texts))) => {
+                    let texts = texts.iter().map(|text| of_aggregated(text, "VARCHAR", is_there));
+                    let numbers =
+                        dataset::NUMBERS.iter().map(|number| of_aggregated(number, "BIGINT", is_there));
+                    texts.chain(numbers).chain([RANK.to_owned()]).collect()
+                }
+                (None, None) => Vec::new(),
+            };
+            let from = if is_there {
+                format!(
+                    "read_parquet([{}], hive_partitioning = true, hive_types_autocast = false)",
+                    files.join(", ")
+                )
+            } else {
+                NOTHING.to_owned()
+            };
+            format!("SELECT job, run, {} FROM {from}", columns.join(", "))
+        }))
     }
 
-    fn plain(&self, table: &str, name: &str, kind: &str) -> String {
-        if self.files(table).next().is_none() { format!("NULL::{kind} AS {name}") } else { name.to_owned() }
+    /// The files of a table as texts of SQL: those of all ranks of each run that has it. DuckDB takes names in half the time of
+    /// patterns.
+    fn files(&self, table: &str) -> Result<Vec<String>, String> {
+        let mut files = Vec::new();
+        for (run, manifest) in self.runs().iter() {
+            if let Some(manifest) = manifest.tables.get(table) {
+                let found = dataset::files(run, table, manifest)
+                    .map_err(|error| format!("{error}\n{}", error.hint()))?;
+                files.extend(found.iter().map(|(_, path)| format!("'{}'", quoted(path))));
+            }
+        }
+        Ok(files)
+    }
+
+    /// The runs that are needed, which are listed once for all tables of a statement.
+    fn runs(&self) -> Runs {
+        let Statement { needed, runs } = &mut *self.lock();
+        let read = || {
+            let of = |folder: &PathBuf| dataset::runs_where(folder, |job, run| needed.has(job, run));
+            Arc::new(self.folders.iter().flat_map(of).collect())
+        };
+        Arc::clone(runs.get_or_insert_with(read))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Statement> {
+        self.statement.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 const RANK: &str = "TRY_CAST(rank AS BIGINT) AS rank";
 
+fn of_stored(stored: &Stored, column: &Column, is_there: bool) -> String {
+    let name = column.name;
+    let kind = vector::kind(column.kind).name();
+    let is_stored = stored.columns.iter().any(|stored| stored.name == name);
+    match name {
+        "trace" => "run AS trace".to_owned(),
+        "rank" => RANK.to_owned(),
+        _ if !is_there => format!("NULL::{kind} AS \"{name}\""),
+        "stop" if stored.has_times => format!("coalesce({INVALID_STOP}, start + duration) AS stop"),
+        _ if is_stored => format!("\"{}\" AS \"{name}\"", name_in_files(column)),
+        _ => format!("NULL::{kind} AS \"{name}\""),
+    }
+}
+
+fn of_aggregated(name: &str, kind: &str, is_there: bool) -> String {
+    if is_there { name.to_owned() } else { format!("NULL::{kind} AS {name}") }
+}
+
 /// Ops are stored as dispatches, copies and barriers.
-fn ops() -> String {
-    let Some(ops) = tables::find("ops") else { return String::new() };
+fn ops() -> Option<String> {
+    let ops = tables::find("ops")?;
     let part = |(kind, name): (&str, &str)| {
         let columns = ops.columns.iter().map(|column| {
             let is_there = tables::find(name)
@@ -127,5 +186,5 @@ fn ops() -> String {
         format!("SELECT job, run, {} FROM {name}", columns.collect::<Vec<_>>().join(", "))
     };
     let parts = [("kernel", "dispatches"), ("copy", "copies"), ("barrier", "barriers")].map(part);
-    format!("CREATE VIEW ops AS {}", parts.join(" UNION ALL "))
+    Some(parts.join(" UNION ALL "))
 }

@@ -1,21 +1,25 @@
 //! The database that sees the traces and nothing else.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use duckdb::{Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement};
+use duckdb::{Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement, Value};
 
+use crate::data_sets;
 use crate::functions::{OpsOfTrace, TableOfTraces};
 use crate::literal::quoted;
+use crate::needed::Needed;
 use crate::source::Source;
-use crate::watch::ProgressOfStatement;
+use crate::watch::{self, ProgressOfStatement};
 
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct Engine {
     connection: Connection,
-    /// Whether queries could write files of data sets, and so statements are checked.
-    is_guarded: bool,
+    source: Arc<Source>,
+    /// Whether the user may have views, macros or prepared statements, which read tables that a later text does not name.
+    has_own: Cell<bool>,
 }
 
 /// Values of parameters by name; those without a name have their number.
@@ -34,10 +38,10 @@ impl Engine {
         settings = settings.with("threads", threads::limit().to_string());
         let database = Database::open(&settings)?;
         let data_sets = &source.data_sets;
-        if data_sets.is_empty() {
-            database.replace_tables(tables::all().iter().map(|table| table.name.to_owned()).collect());
-        }
-        let engine = Self { connection: database.connect()?, is_guarded: !data_sets.is_empty() };
+        let tables_of = Arc::clone(source);
+        database.replace_tables(move |name| tables_of.table(name));
+        let engine =
+            Self { connection: database.connect()?, source: Arc::clone(source), has_own: Cell::new(false) };
         let connection = &engine.connection;
         if data_sets.is_empty() {
             for table in tables::all() {
@@ -46,13 +50,13 @@ impl Engine {
             connection.register(OpsOfTrace { source: Arc::clone(source) })?;
         } else {
             engine.set("allowed_directories", &data_sets.directories())?;
-            for view in data_sets.views() {
-                engine.run(&view, &[], |_| Ok(()))?.map_or(Ok(()), |mut rows| drain(&mut rows))?;
-            }
+            engine.complete(&data_sets.call_by_folder())?;
         }
-        // Progress is asked for, not printed.
-        engine.set("enable_progress_bar", "true")?;
-        engine.set("enable_progress_bar_print", "false")?;
+        // Progress is asked for, not printed. To compute it takes DuckDB some milliseconds.
+        if watch::has_terminal() {
+            engine.set("enable_progress_bar", "true")?;
+            engine.set("enable_progress_bar_print", "false")?;
+        }
         if let Some(output) = output {
             engine.set("allowed_paths", &format!("['{}']", quoted(output)))?;
         }
@@ -73,8 +77,35 @@ impl Engine {
     }
 
     fn set(&self, setting: &str, value: &str) -> duckdb::Result<()> {
-        self.run(&format!("SET {setting} = {value}"), &[], |_| Ok(()))?
-            .map_or(Ok(()), |mut rows| drain(&mut rows))
+        self.complete(&format!("SET {setting} = {value}"))
+    }
+
+    /// Executes a statement whose rows do not matter.
+    fn complete(&self, statement: &str) -> duckdb::Result<()> {
+        self.run(statement, &[], |_| Ok(()))?.map_or(Ok(()), |mut rows| drain(&mut rows))
+    }
+
+    /// Whether queries could write files of data sets, and so statements are checked.
+    fn is_guarded(&self) -> bool {
+        !self.source.data_sets.is_empty()
+    }
+
+    /// States which runs of data sets a text of the user can need, by DuckDB's own parse of the text.
+    fn need_runs(&self, text: &str, parameters: &Parameters) {
+        let parse = || {
+            // Fields that say nothing are left out. The text cannot be a parameter here.
+            let query = format!(
+                "SELECT json_serialize_sql('{}', skip_null := true, skip_empty := true, skip_default := true)",
+                text.replace('\'', "''")
+            );
+            let mut rows = self.run(&query, &[], |_| Ok(())).ok()??;
+            match rows.next_rows().ok()??.first()?.first()? {
+                Value::Text(parse) => Some(Needed::of(parse, parameters, &data_sets::is_table)),
+                _ => None,
+            }
+        };
+        let needed = if self.has_own.get() { None } else { parse() };
+        self.source.data_sets.need(needed.unwrap_or_default());
     }
 
     /// Executes all statements of a text; the rows are those of the last one.
@@ -82,11 +113,14 @@ impl Engine {
     /// # Errors
     /// Those of DuckDB, and where a parameter has no value.
     pub(crate) fn execute(&self, text: &str, parameters: &Parameters) -> duckdb::Result<Option<Rows>> {
-        self.run(
-            text,
-            parameters,
-            |statement| if self.is_guarded { refuse_files(statement, text) } else { Ok(()) },
-        )
+        if !self.is_guarded() {
+            return self.run(text, parameters, |_| Ok(()));
+        }
+        self.need_runs(text, parameters);
+        self.run(text, parameters, |statement| {
+            self.has_own.set(self.has_own.get() || statement.effect() != Effect::Query);
+            refuse_files(statement, text)
+        })
     }
 
     /// Executes a statement of this program around a query of the user, which must be one query alone.
@@ -99,7 +133,8 @@ impl Engine {
         statement: &str,
         parameters: &Parameters,
     ) -> duckdb::Result<Option<Rows>> {
-        if self.is_guarded {
+        if self.is_guarded() {
+            self.need_runs(query, parameters);
             let mut statements = self.connection.statements(query)?;
             let effect = statements.next().transpose()?.map(|statement| statement.effect());
             if effect != Some(Effect::Query) || statements.has_next() {
@@ -163,4 +198,38 @@ fn bind(statement: &Statement, parameters: &Parameters) -> duckdb::Result<()> {
 /// The folder of what does not fit into memory; DuckDB makes it when it needs it, and removes it.
 fn scratch() -> PathBuf {
     std::env::temp_dir().join(format!("rtl-sql-{}", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of the first value of the last statement of a text.
+    fn value(engine: &Engine, text: &str) -> String {
+        let mut rows = engine.execute(text, &[]).unwrap().unwrap();
+        rows.next_rows().unwrap().unwrap()[0][0].to_string()
+    }
+
+    #[test]
+    fn a_view_has_all_runs_beside_a_table_of_one() {
+        if let Err(error) = duckdb::load() {
+            return support::skip(support::Need::Duckdb, error);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let select = rtl_schema::Select::everything();
+        let path = support::fixture("two-kernels");
+        for run in ["a", "b"] {
+            let trace = rtl_schema::Trace::open(&*path).unwrap().read(&select).unwrap();
+            let run = dataset::Run { job: "train", run, force: true };
+            let from = dataset::Provenance { path: &path, name: None, version: "1" };
+            dataset::add(folder.path(), &run, &tables::Loaded::new("a", select, trace), &from).unwrap();
+        }
+        let source = Source::open(&[folder.path().to_owned()]).unwrap();
+        let engine = Engine::open(&Arc::new(source), None).unwrap();
+        let query = "select count(distinct run) from dispatches where run = 'a'";
+        assert_eq!(value(&engine, query), "1");
+        value(&engine, "create view v as from dispatches; select 1");
+        let query = "select (select count(distinct run) from v) from dispatches where run = 'a'";
+        assert_eq!(value(&engine, query), "2");
+    }
 }

@@ -2,6 +2,9 @@
 
 use cli::{Exit, Failure};
 
+/// What DuckDB puts before the message of a table that cannot be read.
+const OF_A_TABLE: &str = "Error in replacement scan: ";
+
 /// The failure of a library that cannot be used, or of a query.
 pub(crate) fn of(error: duckdb::Error) -> Failure {
     match error {
@@ -31,6 +34,10 @@ fn query(message: &str) -> Failure {
     let suggestion = lines.find(|line| !line.starts_with("LINE ") && !line.starts_with('^'));
     if problem.starts_with("INTERRUPT") {
         return Failure::usage("interrupted");
+    }
+    if let Some((_, damage)) = problem.split_once(OF_A_TABLE) {
+        return Failure::input(anyhow::Error::msg(damage.to_owned()))
+            .with_hint(suggestion.unwrap_or_default());
     }
     let (kind, rest) = problem.split_once(" Error: ").unwrap_or(("query", problem));
     let kind = kind.to_lowercase();

@@ -73,7 +73,8 @@ impl BoundTable {
 }
 
 fn unknown(source: &Source, name: &str) -> String {
-    let labels: Vec<&str> = source.labels().take(5).collect();
+    let mut labels = source.labels();
+    labels.truncate(5);
     format!("{name} was not named on the command line; there are {}", labels.join(", "))
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, the crate `tables` declares
 //! every table with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `engine` opens the database, and
-//! `render` prints results.
+//! `render` prints results. Of data sets, `data_sets` makes a query of every table that a statement names, over the runs that it
+//! can need (`needed`).
 
 /// The command line.
 pub mod args;
@@ -12,6 +13,7 @@ mod engine;
 mod failure;
 mod functions;
 mod literal;
+mod needed;
 mod parquet;
 mod render;
 mod shell;

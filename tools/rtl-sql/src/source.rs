@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use duckdb::Replacement;
 use rtl_schema::{Error, Select};
 use tables::Loaded;
 
@@ -56,8 +57,17 @@ impl Source {
     }
 
     /// The names of the traces, as the column `trace` has them.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.traces.iter().map(|trace| trace.label.as_str()).chain(self.data_sets.labels())
+    pub(crate) fn labels(&self) -> Vec<String> {
+        let traces = self.traces.iter().map(|trace| trace.label.clone());
+        traces.chain(self.data_sets.labels()).collect()
+    }
+
+    /// What the name of a table stands for: of traces a table function, of data sets a query over their files.
+    pub(crate) fn table(&self, name: &str) -> Option<Result<Replacement, String>> {
+        if self.data_sets.is_empty() {
+            return tables::find(name).map(|table| Ok(Replacement::Function(table.name.to_owned())));
+        }
+        self.data_sets.query(name).map(|query| query.map(Replacement::Query))
     }
 
     /// The position of a trace by its path or its name.

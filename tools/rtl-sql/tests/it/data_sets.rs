@@ -124,6 +124,92 @@ fn a_run_without_a_manifest_is_not_there() {
     assert_eq!(runs, [json!({ "run": "run1" })]);
 }
 
+/// A data set of three runs, of which `run3` has lost its files of dispatches.
+fn with_a_damaged_run(folder: &Path) -> PathBuf {
+    let (_, set) = added(folder, &[1, 2, 3]);
+    let dispatches = set.join("job=train/run=run3/kind=dispatches");
+    fs::remove_dir_all(&dispatches).unwrap();
+    fs::create_dir(&dispatches).unwrap();
+    set
+}
+
+#[test]
+fn a_run_that_lacks_a_file_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = with_a_damaged_run(folder.path());
+    let Some(run) = run(&[set.to_str().unwrap(), "select count(*) from dispatches"]) else { return };
+    assert_eq!(run.code, 3);
+    let lines: Vec<&str> = run.messages.lines().collect();
+    let place = set.join("job=train/run=run3/kind=dispatches");
+    let expected =
+        format!("rtl-sql: error: damaged run of a data set (0 of 1 files are there): {}", place.display());
+    assert_eq!(lines[0], expected);
+    assert_eq!(lines[1], "hint: add the run again: rtl-convert TRACE --to dataset -o DIR --force");
+    assert_eq!(lines.len(), 2, "{}", run.messages);
+}
+
+#[test]
+fn a_query_of_some_runs_opens_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = with_a_damaged_run(folder.path());
+    let set = set.to_str().unwrap();
+    for query in [
+        "select count(*) from dispatches where run = 'run1'",
+        "select count(*) from DISPATCHES as D where 'run1' = d.Run and duration > 0",
+        "select count(*) from dispatches where trace in ('run1', 'run2') or false",
+        "select count(*) from ops where run in ('run1', 'run2') and gpu = 0",
+        "select count(*) from dispatches where run = $run",
+        "select count(*) from dispatches where job = 'other'",
+        "select count(*) from copies",
+        "with totals as (select run, sum(duration) as t from dispatches where run in ('run1', 'run2') group by run) \
+         select count(*) from totals where t > 0",
+        "select count(*) from dispatches where run = 'run1' union all select count(*) from dispatches where run = 'run2'",
+    ] {
+        let Some(run) = run(&[set, "-p", "run=run1", "--", query]) else { return };
+        // A condition with an alternative says nothing of runs.
+        let expected = if query.ends_with("or false") { 3 } else { 0 };
+        assert_eq!(run.code, expected, "{query}: {}", run.messages);
+    }
+}
+
+#[test]
+fn conditions_on_runs_leave_answers_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, set) = added(folder.path(), &[1, 2, 4]);
+    // `{}` stands for a condition on runs that is seen or hidden.
+    for query in [
+        "select count(*) as n from dispatches where {}",
+        "select name as run, count(*) as n from dispatches where {} group by all",
+        "select run, (select count(*) from dispatches) as n from dispatches where {} group by run",
+        "select (select count(*) from ops where {}) as n, count(*) as m from kernel_stats where run = 'run2'",
+        "with dispatches as (select * from dispatches where run <> 'run2') select count(*) as n from dispatches where {}",
+        "with d as (select * from dispatches) select count(*) as n, (select count(*) from d) as m from d where {}",
+        "select count(*) as n from dispatches d left join copies c on c.run = d.run and c.start = d.start where d.{}",
+        "select count(*) as n from dispatches where exists (select 1 from copies where {}) and run > 'run1'",
+        "select count(*) as n from (from dispatches select 'run1' as run, name) where {}",
+        "select count(*) as n, count(distinct run) as m from dispatches where not ({})",
+        "select count(*) as n from dispatches where {} or run = 'run4'",
+        "select count(*) as n from dispatches where {} and run = 'run4'",
+        "select count(*) as n from dispatches d(run, job, trace) where {}",
+        "select (select count(*) from query('from dispatches')) as n, count(*) as m from dispatches where {}",
+        "select (select count(*) from query_table('dispatches')) as n, count(*) as m from dispatches where {}",
+        "create view d as from dispatches; create view e as from d where {}; select count(*) as n from d, (select 1 from e limit 1)",
+        "create macro every() as (select count(*) from dispatches); select every() as n, count(*) as m from dispatches where {}",
+        "prepare p as select count(*) as n, (select count(*) from dispatches) as m from dispatches where {}; execute p",
+        "from (describe dispatches), (select count(*) as n from dispatches where {})",
+        "from (pivot (select run, name from dispatches) on run using count(*)), (select count(*) as n from dispatches where {})",
+    ] {
+        let of = |condition: &str| {
+            let query = format!("from ({}) order by all", query.replace("{}", condition));
+            // A text with several statements is none that has brackets around it.
+            let query = if query.contains(';') { query[6..query.len() - 14].to_owned() } else { query };
+            rows(&[&set], &query)
+        };
+        let Some(seen) = of("run = 'run1'") else { return };
+        assert_eq!(Some(seen), of("run || '' = 'run1'"), "{query}");
+    }
+}
+
 #[test]
 fn no_query_writes_into_a_data_set_or_reads_beside_it() {
     let folder = tempfile::tempdir().unwrap();

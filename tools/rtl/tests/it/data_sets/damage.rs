@@ -99,23 +99,24 @@ fn a_damaged_file_is_refused_or_read_and_nothing_panics() {
     let folder = set();
     let place = dispatches(folder.path());
     let whole = fs::read(&place).unwrap();
-    let (mut refused, mut rounds) = (0, 0);
-    let cut = (0..8).map(|part| whole[..whole.len() * part / 8].to_vec());
-    let changed = (0..40).map(|step| {
-        let mut changed = whole.clone();
-        // The footer, where most structure is, and everything in front of it.
-        let at = if step % 2 == 0 { whole.len() - 9 - step * 37 } else { step * whole.len() / 40 };
-        changed[at] ^= 1 << (step % 8);
-        changed
-    });
-    for content in cut.chain(changed) {
+    let is_refused = |content: &[u8]| {
         fs::write(&place, content).unwrap();
         let ran = rtl(folder.path(), &["summary", "runs"]);
         assert!([0, 3].contains(&ran.code), "{}: {}", ran.code, ran.messages);
         assert!(!ran.messages.contains("panicked"), "{}", ran.messages);
         assert!(ran.code == 0 || ran.messages.lines().count() == 2, "{}", ran.messages);
-        refused += u32::from(ran.code == 3);
-        rounds += 1;
+        ran.code == 3
+    };
+    for part in 0..8 {
+        assert!(is_refused(&whole[..whole.len() * part / 8]), "{part} of 8");
     }
-    assert!(refused > rounds / 2, "{refused} of {rounds}");
+    let changed = |at: usize, bit: usize| {
+        let mut changed = whole.clone();
+        changed[at] ^= 1 << (bit % 8);
+        is_refused(&changed)
+    };
+    // Neither statistics of the footer, which are not read, nor pages have checksums: some damage is not found.
+    let in_footer = (0..20).filter(|step| changed(whole.len() - 9 - step * 74, *step)).count();
+    let before = (0..20).filter(|step| changed(step * whole.len() / 20, *step)).count();
+    assert!(in_footer > 0 && before > 0, "{in_footer} and {before} of 20");
 }

@@ -10,7 +10,12 @@ const UNITS: &str = "add a unit: 10ns, 10us, 10ms or 10s; or write 10% of the tr
 pub(super) const INPUTS: [Mistake; 16] = [
     ("rtl-summary", 2, "missing: <TRACE>...", SEE_HELP),
     ("rtl-summary nothing.db", 3, "no such file: nothing.db", "check the path"),
-    ("rtl-summary traces", 3, "a folder, not a trace: traces", "name the files in it"),
+    (
+        "rtl-summary traces",
+        3,
+        "a folder, not a trace: traces",
+        "and of a data set (job=.../run=...) a folder is enough",
+    ),
     ("rtl-summary empty.db", 3, "the file is empty: empty.db", "may have ended before its tracer wrote"),
     ("rtl-summary notes.db", 3, "not a trace (neither SQLite nor JSON): notes.db", READABLE),
     (
