@@ -10,9 +10,22 @@ use clap::{Parser, ValueEnum};
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-trace", version, after_help = EXAMPLES, after_long_help = ENDING)]
 pub struct Arguments {
-    /// The trace to write; an existing trace stays until the new one is complete [default: trace.db]
+    /// The trace or the data set to write; an existing trace stays until the new one is complete [default: trace.db]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+
+    /// Format of the trace: native, or dataset (a run, named by --run) [default: native]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(conflicts_with_all = ["report", "recover", "control"])]
+    pub output_format: Option<Format>,
+
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
+    pub run: rtl_convert::run_name::RunName,
+
+    /// Replace a run of a data set
+    #[arg(long, requires = "output_format")]
+    pub force: bool,
 
     /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else standard]
     #[arg(short, long, value_enum, value_name = "MODE", hide_possible_values = true)]
@@ -57,11 +70,30 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The trace to write.
+    /// The trace to write. That of a run of a data set lies beside the data set if rtl-trace is killed and it is recovered.
     #[must_use]
-    pub fn trace(&self) -> &Path {
-        self.output.as_deref().unwrap_or(Path::new("trace.db"))
+    pub fn trace(&self) -> PathBuf {
+        let output = self.output.as_deref().unwrap_or(Path::new("trace.db"));
+        match (self.format(), &self.run.name) {
+            (Format::Dataset, Some(run)) => output.with_file_name(format!("{run}.db")),
+            _ => output.to_owned(),
+        }
     }
+
+    /// The format of the trace.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.output_format.unwrap_or(Format::Native)
+    }
+}
+
+/// Format of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// rtl's own database (.db)
+    Native,
+    /// A run in a data set, which may have others
+    Dataset,
 }
 
 /// The recording modes of RTL_MODE.
@@ -86,6 +118,8 @@ Examples:
       trace.db, trace_summary.txt and trace.json.gz
   rtl-trace -o job.db -m standard --no-perfetto -- torchrun --nproc-per-node 8 train.py
       eight ranks in one trace, collectives included
+  rtl-trace --output-format dataset -o runs --job train --run monday -- python3 train.py
+      a run in the data set of many, for rtl-sql
   rtl-trace --no-preload ./program_with_asan
       a program that AddressSanitizer checks
   rtl recover

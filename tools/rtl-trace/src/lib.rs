@@ -2,7 +2,7 @@
 //!
 //! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
 //! [`recordings`] lists the files that the processes wrote, [`notes`] reads why one wrote none, [`report`] merges and summarises them, [`target`] names the
-//! outputs, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`mod@recover`]
+//! outputs, `data_set` adds a run to a data set, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`mod@recover`]
 //! finds what a killed rtl-trace has left. librtl.so
 //! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
 
@@ -10,6 +10,7 @@
 pub mod args;
 pub mod command;
 pub mod control;
+mod data_set;
 pub mod diagnose;
 pub mod environment;
 pub mod library;
@@ -28,7 +29,7 @@ use atomic_file::IfExists;
 use cli::{Exit, Failure, Output, ResultExt};
 use tempfile::TempDir;
 
-use crate::args::Arguments;
+use crate::args::{Arguments, Format};
 use crate::command::Signals;
 use crate::target::Target;
 
@@ -52,9 +53,10 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(folder) = &arguments.recover {
         return recover(folder, &arguments, out);
     }
+    data_set::check(&arguments)?;
     let program = std::env::current_exe().with_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
-    let target = Target::of(arguments.trace());
+    let target = Target::of(&arguments.trace());
     let quiet = arguments.console.quiet;
     // From the first folder on, a signal is one for the command.
     let signals =
@@ -129,18 +131,30 @@ fn finish(
             if *processes == 1 { "1 process is".to_owned() } else { format!("{processes} processes are") };
         out.warning(&format!("{are} not in the trace: {reason}; {}", diagnose::NEWER));
     }
-    match report::collect(&files, folder.path(), target, IfExists::Replace, out) {
-        Ok(true) => {}
+    let written = match arguments.format() {
+        Format::Native => report::collect(&files, folder.path(), target, IfExists::Replace, out)
+            .map(|is_whole| (None, is_whole)),
+        Format::Dataset => report::whole(&files, folder.path(), out)
+            .and_then(|(trace, is_whole)| Ok((Some(data_set::add(&trace, arguments)?), is_whole))),
+    };
+    let run = match written {
+        Ok((run, true)) => run,
         // A recording that cannot be read may be the only one of its process.
-        Ok(false) => warn_of_missing(&folder.keep(), out),
+        Ok((run, false)) => {
+            warn_of_missing(&folder.keep(), out);
+            run
+        }
         Err(failure) => {
             let kept = folder.keep();
             return Err(
                 failure.with_hint(format!("the recordings of the processes are in {}", kept.display()))
             );
         }
-    }
-    let report = write_report(arguments, target, files.len(), out)?;
+    };
+    let report = match run {
+        Some(run) => report_of_run(arguments, &run, files.len(), out)?,
+        None => write_report(arguments, target, files.len(), out)?,
+    };
     // Standard output that is no terminal is read by a program, which expects the output of the command only.
     match out.is_terminal() {
         true => out.write_all(report.as_bytes())?,
@@ -172,8 +186,33 @@ fn write_report(
     if arguments.console.quiet {
         return Ok(String::new());
     }
-    let merged = if processes > 1 { format!("Merged {processes} process traces\n\n") } else { String::new() };
-    Ok(format!("{merged}{summary}\n{}", list(arguments, target, processes)?))
+    Ok(format!("{}{summary}\n{}", merged(processes), list(arguments, target, processes)?))
+}
+
+/// The report of a run of a data set, which has no files beside it; empty with `--quiet`.
+fn report_of_run(
+    arguments: &Arguments,
+    run: &data_set::Added,
+    processes: usize,
+    out: &mut Output,
+) -> Result<String, Failure> {
+    if arguments.console.quiet {
+        return Ok(String::new());
+    }
+    let summary = report::beginning(&report::summary(&run.path, out)?);
+    let path = run.path.display().to_string();
+    let (path, bytes) = (cli::escape_control(&path), cli::units::bytes(run.bytes));
+    let (merged, of) = (merged(processes), of_processes(processes));
+    Ok(format!("{merged}{summary}\nOutput files:\n  {path} ({bytes}{of}, a run of a data set)\n"))
+}
+
+/// The line that states how many processes are in a trace, where there are several.
+fn merged(processes: usize) -> String {
+    if processes > 1 { format!("Merged {processes} process traces\n\n") } else { String::new() }
+}
+
+fn of_processes(processes: usize) -> String {
+    if processes > 1 { format!(", of {processes} processes") } else { String::new() }
 }
 
 /// Ends what a killed rtl-trace has begun. The folder of the recordings stays if anything fails.
@@ -204,10 +243,7 @@ fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Re
     let mut text = "Output files:\n".to_owned();
     let perfetto = (!arguments.no_perfetto).then_some(&target.perfetto);
     let page = arguments.report.then_some(&target.page);
-    let trace = match processes {
-        1 => String::new(),
-        several => format!(", of {several} processes"),
-    };
+    let trace = of_processes(processes);
     let files = [
         (Some(&target.trace), trace.as_str()),
         (Some(&target.summary), ", the whole summary"),

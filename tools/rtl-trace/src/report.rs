@@ -24,24 +24,32 @@ pub fn collect(
     if_exists: IfExists,
     out: &mut Output,
 ) -> Result<bool, Failure> {
-    let (trace, is_whole) = match recordings {
-        [only] => {
-            // An existing trace is only replaced by a readable one.
-            Trace::open(only).with_context(|| "the recording cannot be read".to_owned())?;
-            (only.clone(), true)
-        }
-        several => {
-            let merged = folder.join("merged");
-            let is_whole = merge(several, &merged, out)?;
-            (merged, is_whole)
-        }
-    };
+    let (trace, is_whole) = whole(recordings, folder, out)?;
     let renamed = match if_exists {
         IfExists::Replace => replace(&trace, &target.real_trace()),
         _ => rename_new(trace, &target.trace),
     };
     renamed.with_context(|| format!("cannot write {}", target.trace.display()))?;
     Ok(is_whole)
+}
+
+/// The trace of all recordings in `folder`, where it is within it, and whether all of them are in it.
+///
+/// # Errors
+/// As [`collect`].
+pub fn whole(recordings: &[PathBuf], folder: &Path, out: &mut Output) -> Result<(PathBuf, bool), Failure> {
+    match recordings {
+        [only] => {
+            // An existing trace is only replaced by a readable one.
+            Trace::open(only).with_context(|| "the recording cannot be read".to_owned())?;
+            Ok((only.clone(), true))
+        }
+        several => {
+            let merged = folder.join("merged");
+            let is_whole = merge(several, &merged, out)?;
+            Ok((merged, is_whole))
+        }
+    }
 }
 
 /// Renames a file; `AlreadyExists` where something else than a regular file has the name.
@@ -84,15 +92,30 @@ const PRINTED: usize = 2;
 /// # Errors
 /// Where the trace cannot be read or the file cannot be written.
 pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
-    let display = Display { console: quiet(), ..Display::default() };
-    let options = rtl_summary::Options { display, all: true, ..rtl_summary::Options::default() };
-    let traces = [target.trace.clone()];
-    let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
-    exit?;
+    let text = summary(&target.trace, out)?;
     let rules = Options { if_exists: IfExists::Replace, inputs: &[target.trace.as_path()] };
     AtomicFile::write(&target.summary, &rules, |file| file.write_all(text.as_bytes()))?;
-    let parts: Vec<&str> = text.split("\n\n").take(PRINTED).collect();
-    Ok(format!("{}\n", parts.join("\n\n").trim_end()))
+    Ok(beginning(&text))
+}
+
+/// The whole summary of a trace.
+///
+/// # Errors
+/// Where the trace cannot be read.
+pub fn summary(trace: &Path, out: &mut Output) -> Result<String, Failure> {
+    let display = Display { console: quiet(), ..Display::default() };
+    let options = rtl_summary::Options { display, all: true, ..rtl_summary::Options::default() };
+    let traces = [trace.to_owned()];
+    let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
+    exit?;
+    Ok(text)
+}
+
+/// What is printed of a summary.
+#[must_use]
+pub fn beginning(summary: &str) -> String {
+    let parts: Vec<&str> = summary.split("\n\n").take(PRINTED).collect();
+    format!("{}\n", parts.join("\n\n").trim_end())
 }
 
 fn quiet() -> Console {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
+#[cfg(feature = "dataset")]
+mod data_set;
 mod gate;
 mod hip;
 mod killed;
