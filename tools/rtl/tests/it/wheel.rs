@@ -230,3 +230,20 @@ fn its_name_promises_no_older_c_library_than_its_programs_need() {
         }
     }
 }
+
+#[test]
+fn the_list_of_crates_is_ours_and_names_no_path_of_the_machine() {
+    let Some(wheel) = wheel() else { return };
+    let read = |name: &str| {
+        let script = "import sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1])\n\
+                      for name in wheel.namelist():\n    if sys.argv[2] in name: print(name); print(wheel.read(name).decode())";
+        let output = Command::new("python3").args(["-c", script]).arg(&wheel).arg(name).output().unwrap();
+        assert_success(&output);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (list, ours) = (read(".dist-info/sboms/"), read("share/doc/rtl/rtl.cdx.json"));
+    let names = |text: &str| text.lines().filter(|line| line.starts_with("rtl_suite-")).count();
+    assert_eq!((names(&list), names(&ours)), (1, 1), "{list:.300}");
+    assert_eq!(list.split_once('\n').unwrap().1, ours.split_once('\n').unwrap().1);
+    assert!(!list.contains("file://"), "{list:.300}");
+}
