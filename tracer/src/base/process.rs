@@ -5,12 +5,34 @@
 use std::io;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
 
 use crate::base::memory;
 
+/// How long a thread may take to begin before its starter goes on.
+const BEGINNING: Duration = Duration::from_millis(100);
+
+/// Whether a thread has begun.
+#[derive(Debug, Default)]
+struct Begun(Mutex<bool>, Condvar);
+
+impl Begun {
+    fn tell(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.1.notify_one();
+    }
+
+    fn wait(&self) {
+        let begun = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.1.wait_timeout_while(begun, BEGINNING, |begun| !*begun);
+    }
+}
+
 /// Starts a thread of the tracer. No signal is ever delivered to it: handlers of the application run on the
-/// application's threads.
+/// application's threads. It has taken what the C library and Rust take for a thread when this returns: by then the program may
+/// be allowed less.
 ///
 /// # Errors
 /// The thread could not be started.
@@ -27,9 +49,19 @@ pub fn spawn<T: Send + 'static>(
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
     // SAFETY: `all` has been written, `before` will be. A thread inherits the mask of the one that starts it.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) };
-    let thread = Builder::new().name(name.to_owned()).spawn(run);
+    let begun = Arc::<Begun>::default();
+    let told = Arc::clone(&begun);
+    let thread = Builder::new().name(name.to_owned()).spawn(move || {
+        // Its first allocation sets address space aside.
+        let _ = memory::is_there_for_others();
+        told.tell();
+        run()
+    });
     // SAFETY: `before` was written above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    if thread.is_ok() {
+        begun.wait();
+    }
     thread
 }
 
@@ -174,5 +206,22 @@ mod tests {
         };
         assert!(spawn("rtl-test", blocked).unwrap().join().unwrap());
         assert!(!blocked());
+    }
+
+    #[test]
+    fn a_thread_has_begun_when_its_starter_goes_on() {
+        let runs = |name: &str| {
+            let threads = std::fs::read_dir("/proc/self/task").unwrap();
+            let name_of =
+                |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("comm")).ok();
+            threads.flatten().filter_map(name_of).any(|found| found.trim_end() == name)
+        };
+        for _ in 0..if cfg!(miri) { 0 } else { 100 } {
+            let (end, ends) = std::sync::mpsc::channel::<()>();
+            let thread = spawn("rtl-begun", move || ends.recv().is_err()).unwrap();
+            assert!(runs("rtl-begun"));
+            drop(end);
+            assert!(thread.join().unwrap());
+        }
     }
 }
