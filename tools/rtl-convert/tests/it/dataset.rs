@@ -138,3 +138,19 @@ fn an_op_with_its_shape_and_its_links_takes_at_most_twelve_bytes() {
     };
     assert!(sum("bytes") <= sum("rows") * 12, "{} bytes for {} ops", sum("bytes"), sum("rows"));
 }
+
+/// Times and shapes of real kernels repeat; those of the generator are drawn. A file itself takes 8 KB.
+#[test]
+fn a_dispatch_of_a_real_trace_takes_at_most_six_and_a_half_bytes() {
+    let Some(shared) = support::shared() else { return };
+    let set = Set(tempfile::tempdir().unwrap());
+    for (name, rows) in [("rocprofv3-gfx950.json.gz", 43_915), ("rpd2-vllm-fp8.rpd.gz", 8_948)] {
+        let trace = shared.join("traces/real").join(name);
+        let run = name.split('.').next().unwrap();
+        assert_eq!(set.run(&format!("{} --to dataset -o set --run {run}", trace.display())).0, 0);
+        let table = &set.manifest(&format!("set/job=default/run={run}"))["tables"]["dispatches"];
+        let [stored, bytes] = ["rows", "bytes"].map(|value| table[value].as_u64().unwrap());
+        assert_eq!(stored, rows, "{name}");
+        assert!(bytes * 2 <= rows * 13, "{name}: {bytes} bytes for {rows} dispatches");
+    }
+}
