@@ -91,7 +91,7 @@ pub use error::{Error, Result};
 pub use ids::{AgentId, CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
 pub use input::Input;
 pub use names::{demangle, identity};
-pub use piece_sink::PieceSink;
+pub use piece_sink::{Each, PieceSink};
 pub use run_files::join_files_of_runs;
 pub use select::Select;
 pub use signature::{qualified, shorten};

@@ -15,38 +15,39 @@ pub trait PieceSink {
     /// Why the sink takes no more.
     type Error: From<Error>;
 
-    /// Takes a piece, in the order of pieces. It may take rows out of the tables, but nothing that rows refer to.
+    /// Takes a piece, in the order of pieces, and returns the work for it. It may take rows out of the tables, but nothing that
+    /// rows refer to.
     ///
     /// # Errors
     /// Those of the sink: no other piece comes then.
-    fn begin(&mut self, piece: &mut Tables) -> Result<Option<Self::Task>, Self::Error>;
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Self::Error>;
 
-    /// Does the work for a piece, on any thread.
+    /// Does a part of the work for a piece, on any thread.
     fn work(task: Self::Task) -> Self::Output;
 
-    /// Takes the results, in the order of pieces. Later pieces may have begun already.
+    /// Takes the results, in the order in which [`Self::begin`] returned their tasks. Later pieces may have begun already.
     ///
     /// # Errors
     /// Those of the sink: nothing else comes then.
     fn end(&mut self, output: Self::Output) -> Result<(), Self::Error>;
 
-    /// Takes a piece and does its work on this thread.
+    /// Takes a piece and does its work, which free threads share.
     ///
     /// # Errors
     /// Those of the sink.
     fn take(&mut self, piece: &mut Tables) -> Result<(), Self::Error> {
-        match self.begin(piece)? {
-            Some(task) => self.end(Self::work(task)),
-            None => Ok(()),
-        }
+        let tasks = self.begin(piece)?;
+        threads::in_order(tasks, Self::work, |output| self.end(output))
     }
 }
 
 /// A sink that only sees the pieces.
-pub(crate) struct Each<F, E>(F, PhantomData<E>);
+#[expect(missing_debug_implementations, reason = "a function")]
+pub struct Each<F, E>(F, PhantomData<E>);
 
 impl<F: FnMut(&mut Tables) -> Result<(), E>, E: From<Error>> Each<F, E> {
-    pub(crate) fn new(each: F) -> Self {
+    /// Passes the pieces to `each`.
+    pub fn new(each: F) -> Self {
         Self(each, PhantomData)
     }
 }
@@ -56,8 +57,8 @@ impl<F: FnMut(&mut Tables) -> Result<(), E>, E: From<Error>> PieceSink for Each<
     type Output = Infallible;
     type Error = E;
 
-    fn begin(&mut self, piece: &mut Tables) -> Result<Option<Infallible>, E> {
-        (self.0)(piece).map(|()| None)
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Infallible>, E> {
+        (self.0)(piece).map(|()| Vec::new())
     }
 
     fn work(task: Infallible) -> Infallible {

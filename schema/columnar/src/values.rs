@@ -121,6 +121,16 @@ impl Values {
         }
     }
 
+    /// Takes room for more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        match &mut self.data {
+            Data::Bools(values) => values.reserve_exact(rows),
+            Data::Integers(values) => values.reserve_exact(rows),
+            Data::Floats(values) => values.reserve_exact(rows),
+            Data::Texts(values) => values.reserve_exact(rows),
+        }
+    }
+
     /// Whether a row is known.
     pub fn is_known(&self, row: usize) -> bool {
         self.known.get(row).copied().unwrap_or(true)

@@ -9,8 +9,15 @@ use std::thread::Scope;
 
 use crate::permit::permits;
 
-/// Items of each thread that may wait or be done before their turn.
+/// Items of each thread that may wait or be done before their turn: so many that were pushed, and so many that the consumer
+/// returned.
 const AHEAD: usize = 2;
+
+/// The sequence of pushed items.
+const PUSHED: usize = 0;
+
+/// The sequence of items that the consumer returned.
+const RETURNED: usize = 1;
 
 /// Items on the way, from [`Pipeline::push`] to its consumer.
 struct Queue<I, T> {
@@ -22,13 +29,33 @@ struct Queue<I, T> {
 }
 
 struct State<I, T> {
-    /// Items on which no thread works yet, with their numbers.
-    waiting: VecDeque<(usize, I)>,
+    /// Items on which no thread works yet, with their places.
+    waiting: VecDeque<(Place, I)>,
+    /// Of both sequences. One does not wait for the other, because their items may take times that differ a lot.
+    sequences: [Sequence<T>; 2],
+    is_closed: bool,
+}
+
+/// The place of an item: its sequence and its number in it.
+type Place = (usize, usize);
+
+/// Items whose results are consumed in their order.
+struct Sequence<T> {
     /// The results of the items from `first` on.
     results: VecDeque<Option<Outcome<T>>>,
     /// The number of the item whose result is next.
     first: usize,
-    is_closed: bool,
+}
+
+impl<T> Sequence<T> {
+    const EMPTY: Self = Self { results: VecDeque::new(), first: 0 };
+
+    /// The next result, if it is there.
+    fn next(&mut self) -> Option<Outcome<T>> {
+        let next = self.results.pop_front_if(|result| result.is_some()).flatten();
+        self.first += usize::from(next.is_some());
+        next
+    }
 }
 
 /// A result, or the panic in place of one.
@@ -50,22 +77,23 @@ impl<I, T> Queue<I, T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an item behind all others.
-    fn add(&self, item: I) {
+    /// Puts an item behind all others of its sequence.
+    fn add(&self, sequence: usize, item: I) {
         let mut state = self.lock();
-        let number = state.first + state.results.len();
-        state.results.push_back(None);
-        state.waiting.push_back((number, item));
+        let Sequence { results, first } = &mut state.sequences[sequence];
+        let number = *first + results.len();
+        results.push_back(None);
+        state.waiting.push_back(((sequence, number), item));
         drop(state);
         self.begin.notify_one();
     }
 
     /// Works on an item and keeps the result.
-    fn run(&self, (number, item): (usize, I), work: &impl Fn(I) -> T) {
+    fn run(&self, ((sequence, number), item): (Place, I), work: &impl Fn(I) -> T) {
         let outcome = catch_unwind(AssertUnwindSafe(|| work(item)));
         let mut state = self.lock();
-        let place = number - state.first;
-        state.results[place] = Some(outcome);
+        let Sequence { results, first } = &mut state.sequences[sequence];
+        results[number - *first] = Some(outcome);
         drop(state);
         self.done.notify_one();
     }
@@ -100,12 +128,13 @@ impl<I, T> Drop for Close<'_, I, T> {
     }
 }
 
-impl<'scope, I, T, W, C, E> Pipeline<'scope, '_, I, T, W, C>
+impl<'scope, I, T, W, C, N, E> Pipeline<'scope, '_, I, T, W, C>
 where
     I: Send + 'scope,
     T: Send + 'scope,
     W: Fn(I) -> T + Sync,
-    C: FnMut(T) -> Result<Option<I>, E>,
+    C: FnMut(T) -> Result<N, E>,
+    N: IntoIterator<Item = I>,
 {
     /// Adds an item. Where two for each thread are on the way, it first works on some or passes results on.
     ///
@@ -114,14 +143,14 @@ where
     pub fn push(&mut self, item: I) -> Result<(), E> {
         self.start_helper();
         if self.helpers == 0 {
-            let mut next = Some(item);
-            while let Some(item) = next {
-                next = (self.consume)((self.work)(item))?;
+            let mut next = VecDeque::from([item]);
+            while let Some(item) = next.pop_front() {
+                next.extend((self.consume)((self.work)(item))?);
             }
             return Ok(());
         }
         self.drain(AHEAD * (self.helpers + 1) - 1)?;
-        self.queue.add(item);
+        self.queue.add(PUSHED, item);
         Ok(())
     }
 
@@ -141,20 +170,23 @@ where
         self.helpers += usize::from(started.is_ok());
     }
 
-    /// Passes results on until at most `left` items are on the way.
+    /// Passes results on until at most `left` items of each sequence are on the way.
     fn drain(&mut self, left: usize) -> Result<(), E> {
+        let most = AHEAD * (self.helpers + 1);
         let mut state = self.queue.lock();
         loop {
-            if matches!(state.results.front(), Some(Some(_))) {
-                state.first += 1;
-                let outcome = state.results.pop_front().flatten();
+            let [pushed, returned] = &mut state.sequences;
+            let mut next = returned.next();
+            // What is returned for it needs room.
+            if next.is_none() && returned.results.len() < most {
+                next = pushed.next();
+            }
+            if let Some(outcome) = next {
                 drop(state);
-                if let Some(outcome) = outcome {
-                    let next = (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
-                    next.into_iter().for_each(|item| self.queue.add(item));
-                }
+                let items = (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
+                items.into_iter().for_each(|item| self.queue.add(RETURNED, item));
                 state = self.queue.lock();
-            } else if state.results.len() <= left {
+            } else if pushed.results.len() <= left && returned.results.len() <= left {
                 return Ok(());
             } else if let Some(item) = state.waiting.pop_front() {
                 drop(state);
@@ -168,22 +200,22 @@ where
 }
 
 /// Runs `produce`, which pushes items; does `work` on them on several threads, this one included; and calls `consume` on
-/// this thread for the results, in the order of the items. An item that `consume` returns comes behind those that are on the
-/// way: it is for work with a step in between that needs the order. After an error of `consume`, later items may be worked
-/// on, but not consumed.
+/// this thread for the results, in the order of the items. Items that `consume` returns are for work with a step in between
+/// that needs the order. They are a sequence of their own, which is consumed in the order in which they were returned, but
+/// before or after any pushed items. After an error of `consume`, later items may be worked on, but not consumed.
 ///
 /// # Errors
 /// The first of `produce` and `consume`.
-pub fn pipeline<I: Send, T: Send, E, W, C>(
+pub fn pipeline<I: Send, T: Send, N: IntoIterator<Item = I>, E, W, C>(
     work: W,
     consume: C,
     produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, W, C>) -> Result<(), E>,
 ) -> Result<(), E>
 where
     W: Fn(I) -> T + Sync,
-    C: FnMut(T) -> Result<Option<I>, E>,
+    C: FnMut(T) -> Result<N, E>,
 {
-    let state = State { waiting: VecDeque::new(), results: VecDeque::new(), first: 0, is_closed: false };
+    let state = State { waiting: VecDeque::new(), sequences: [Sequence::EMPTY; 2], is_closed: false };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     let (queue, work) = (&queue, &work);
     std::thread::scope(|scope| {
@@ -207,7 +239,7 @@ pub fn in_order<I: Send, T: Send, E>(
     if items.size_hint().1.is_some_and(|most| most < 2) {
         return items.map(work).try_for_each(consume);
     }
-    let consume = |result| consume(result).map(|()| None);
+    let consume = |result| consume(result).map(|()| None::<I>);
     pipeline(work, consume, |pipeline| items.try_for_each(|item| pipeline.push(item)))
 }
 
@@ -255,16 +287,17 @@ mod tests {
             let consume = |(number, is_again): (u64, bool)| {
                 if is_again {
                     second.push(number);
-                    return Ok::<_, Infallible>(None);
+                    return Ok::<_, Infallible>(Vec::new());
                 }
                 first.push(number);
-                Ok((number % 3 != 0).then_some((number, true)))
+                Ok(vec![(number, true); number as usize % 3])
             };
             let Ok(()) = pipeline(work, consume, |pipeline| {
                 (0..200).try_for_each(|number| pipeline.push((number, false)))
             });
             assert!(first.into_iter().eq(0..200), "{threads} threads");
-            assert!(second.into_iter().eq((0..200).filter(|number| number % 3 != 0)), "{threads} threads");
+            let expected = (0..200).flat_map(|number| std::iter::repeat_n(number, number as usize % 3));
+            assert!(second.into_iter().eq(expected), "{threads} threads");
         }
     }
 

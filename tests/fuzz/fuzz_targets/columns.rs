@@ -1,21 +1,22 @@
 //! Any document of rocprofv3's structure: CSV and Parquet have the rows of its tables.
 #![no_main]
 
+use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use column_files::files::{Error, Files, Kind};
+use column_files::files::{Files, Kind, RowSink};
 use column_files::table::Table;
 use columnar::Reader;
 use libfuzzer_sys::fuzz_target;
-use rtl_schema::{Select, Tables, Trace};
+use rtl_schema::{PieceSink, Select, Tables, Trace};
 use support::choices;
 
 /// Writes all tables in a format, and compares how many rows each has.
 fn check(tables: &Tables, folder: &Path, kind: Kind, rows: fn(&Path) -> usize) {
     let files = Files { folder, output: folder, kind, tables: Table::ALL, partition: None };
-    let written = files.write(|push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
-        push(tables)?;
+    let written = files.write(|sink: &mut RowSink<'_, Box<dyn Error>>| {
+        sink.take(&mut tables.clone())?;
         Ok(tables.clone())
     });
     written.unwrap_or_else(|error| panic!("{kind:?}: {error}"));

@@ -16,20 +16,18 @@ pub(crate) fn header(columns: &[Column]) -> String {
     line + "\n"
 }
 
-/// A line for each row. Null is an empty field, the empty text is two quotes.
-pub(crate) fn lines(columns: &[Column]) -> String {
+/// Adds a line for each row. Null is an empty field, the empty text is two quotes.
+pub(crate) fn lines(columns: &[Column], lines: &mut String) {
     let rows = columns.first().map_or(0, |column| column.values.data.len());
-    let mut lines = String::new();
     for row in 0..rows {
         for (position, column) in columns.iter().enumerate() {
-            begin(&mut lines, position);
+            begin(lines, position);
             if column.values.is_known(row) {
-                field(&mut lines, &column.values.data, row);
+                field(lines, &column.values.data, row);
             }
         }
         lines.push('\n');
     }
-    lines
 }
 
 fn begin(line: &mut String, position: usize) {

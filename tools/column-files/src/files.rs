@@ -2,17 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use columnar::{Encoder, Field, Group, Options, Writer};
-use rtl_schema::Tables;
+use columnar::Writer;
+use rtl_schema::{PieceSink, Tables};
 
-use crate::csv;
-use crate::rows::Column;
+use crate::layout::{Format, Layout};
+use crate::row_groups::{self, Encoded, References, RowGroup, Waiting};
 use crate::table::Table;
-
-/// Rows of a row group, which are in memory on each thread.
-const ROWS: usize = 1 << 16;
 
 /// The format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,86 +72,37 @@ pub struct Files<'a> {
     pub partition: Option<&'a str>,
 }
 
-impl Files<'_> {
-    /// Writes the batches of rows that `read` passes to its argument, as [`rtl_schema::Trace::stream`] does, then the
-    /// tables that rows refer to, from the tables that `read` returns. Memory does not grow with the rows.
+impl<'a> Files<'a> {
+    /// Writes the rows of a trace, which `read` passes to its argument, as [`rtl_schema::Trace::stream_to`] does; then the tables
+    /// that rows refer to, from the tables that `read` returns. Memory does not grow with the rows. Returns the number of rows of
+    /// each table.
     ///
     /// # Errors
     /// That of `read`, or a file cannot grow.
-    pub fn write<E: From<Error>>(
+    pub fn write<E: From<Error> + From<rtl_schema::Error>>(
         &self,
-        read: impl FnOnce(&mut dyn FnMut(&Tables) -> Result<(), E>) -> Result<Tables, E>,
-    ) -> Result<(), E> {
-        let layouts: Vec<Layout> =
+        read: impl FnOnce(&mut RowSink<'_, E>) -> Result<Tables, E>,
+    ) -> Result<Vec<u64>, E> {
+        let layouts: Vec<Layout<'a>> =
             self.tables.iter().map(|table| self.layout(table)).collect::<Result<_, _>>()?;
-        let mut files: Vec<Option<Out>> = self.tables.iter().map(|_| None).collect();
-        let failed = |position: usize| {
-            move |source: Cause| Error { path: self.file(self.output, self.tables[position]), source }
+        let mut sink = RowSink {
+            files: self,
+            layouts: &layouts,
+            waiting: layouts.iter().map(|_| Waiting::default()).collect(),
+            references: References::default(),
+            out: layouts.iter().map(|_| None).collect(),
+            error: PhantomData,
         };
-        let encode =
-            |(position, columns): (usize, Vec<Column>)| (position, layouts[position].encode(&columns));
-        let append = |(position, rows): (usize, Result<Encoded, Cause>)| {
-            let file = &mut files[position];
-            let append = || match file {
-                Some(file) => file.append(rows?),
-                None => file.insert(self.create(position, &layouts[position])?).append(rows?),
-            };
-            append().map(|()| None).map_err(failed(position)).map_err(E::from)
-        };
-        threads::pipeline(encode, append, |encoding| {
-            let mut waiting: Vec<Waiting> = self.tables.iter().map(|_| Waiting::default()).collect();
-            let mut push = |tables: &Tables, is_reference: bool| -> Result<(), E> {
-                for (position, &table) in self.tables.iter().enumerate() {
-                    let rows = if table.is_reference == is_reference { (table.rows)(tables) } else { 0 };
-                    let mut first = 0;
-                    while first < rows {
-                        let waiting = &mut waiting[position];
-                        let last = rows.min(first + ROWS - waiting.rows);
-                        waiting.append(self.columns(table, tables, first..last), last - first);
-                        if waiting.rows == ROWS {
-                            encoding.push((position, waiting.take()))?;
-                        }
-                        first = last;
-                    }
-                }
-                Ok(())
-            };
-            let last = read(&mut |batch| push(batch, false))?;
-            push(&last, true)?;
-            for (position, (waiting, &table)) in waiting.iter_mut().zip(self.tables).enumerate() {
-                if waiting.rows > 0 {
-                    encoding.push((position, waiting.take()))?;
-                } else if table == Table::OPS && !waiting.has_group {
-                    // Readers open this file first; an empty trace has its columns too.
-                    encoding.push((position, self.columns(table, &Tables::default(), 0..0)))?;
-                }
-            }
-            Ok(())
-        })?;
-        for (position, file) in files.into_iter().enumerate() {
-            file.map_or(Ok(()), Out::finish).map_err(failed(position))?;
+        let last = read(&mut sink)?;
+        sink.finish(last)
+    }
+
+    fn layout(&self, table: &'static Table) -> Result<Layout<'a>, Error> {
+        match self.kind {
+            Kind::Csv => Ok(Layout::csv(table, self.partition)),
+            Kind::Parquet => Layout::parquet(table, self.partition)
+                .map_err(|source| Error { path: self.file(self.output, table), source: source.into() }),
         }
-        Ok(())
-    }
-
-    fn columns(&self, table: &Table, tables: &Tables, rows: std::ops::Range<usize>) -> Vec<Column> {
-        let mut columns = (table.columns)(tables, rows);
-        columns.retain(|column| self.partition != Some(column.name.as_str()));
-        columns
-    }
-
-    fn layout(&self, table: &'static Table) -> Result<Layout, Error> {
-        let columns = self.columns(table, &Tables::default(), 0..0);
-        Ok(match self.kind {
-            Kind::Csv => Layout::Csv(csv::header(&columns)),
-            Kind::Parquet => {
-                let field = |column: Column| Field { kind: column.values.data.kind(), name: column.name };
-                let fields: Vec<Field> = columns.into_iter().map(field).collect();
-                let encoder = Encoder::new(&fields, &Options::default())
-                    .map_err(|source| Error { path: self.file(self.output, table), source: source.into() })?;
-                Layout::Parquet(encoder)
-            }
-        })
     }
 
     fn file(&self, folder: &Path, table: &Table) -> PathBuf {
@@ -160,72 +110,98 @@ impl Files<'_> {
     }
 
     /// Creates the file of a table.
-    fn create(&self, position: usize, layout: &Layout) -> Result<Out, Cause> {
-        let mut file = File::create_new(self.file(self.folder, self.tables[position]))?;
-        Ok(match layout {
-            Layout::Csv(header) => {
+    fn create(&self, layout: &Layout<'_>) -> Result<Out, Cause> {
+        let mut file = File::create_new(self.file(self.folder, layout.table))?;
+        Ok(match &layout.format {
+            Format::Csv(header) => {
                 file.write_all(header.as_bytes())?;
                 Out::Csv(file)
             }
-            Layout::Parquet(encoder) => Out::Parquet(Box::new(Writer::new(file, encoder)?)),
+            Format::Parquet(encoder) => Out::Parquet(Box::new(Writer::new(file, encoder)?)),
         })
     }
 }
 
-/// Rows of a table on their way to a row group. Batches are smaller.
-#[derive(Default)]
-struct Waiting {
-    columns: Vec<Column>,
-    rows: usize,
-    /// Whether a row group was made.
-    has_group: bool,
+/// Takes the rows of a trace, in pieces.
+#[derive(Debug)]
+pub struct RowSink<'a, E> {
+    files: &'a Files<'a>,
+    layouts: &'a [Layout<'a>],
+    /// Of each table.
+    waiting: Vec<Waiting>,
+    references: References,
+    /// The file of each table that has one.
+    out: Vec<Option<Out>>,
+    error: PhantomData<fn() -> E>,
 }
 
-impl Waiting {
-    fn append(&mut self, columns: Vec<Column>, rows: usize) {
-        self.rows += rows;
-        if self.columns.is_empty() {
-            self.columns = columns;
-            return;
+impl<'a, E: From<Error> + From<rtl_schema::Error>> PieceSink for RowSink<'a, E> {
+    type Task = (usize, RowGroup<'a>);
+    type Output = (usize, columnar::Result<Encoded>);
+    type Error = E;
+
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, E> {
+        let mut full = Vec::new();
+        for rows in row_groups::take_rows(piece) {
+            for (position, (layout, waiting)) in self.layouts.iter().zip(&mut self.waiting).enumerate() {
+                if !layout.table.is_reference {
+                    let groups = waiting.add(layout, &rows, piece, &mut self.references);
+                    full.extend(groups.into_iter().map(|group| (position, group)));
+                }
+            }
         }
-        for (column, more) in self.columns.iter_mut().zip(columns) {
-            column.values.append(more.values);
-        }
+        Ok(full)
     }
 
-    fn take(&mut self) -> Vec<Column> {
-        (self.rows, self.has_group) = (0, true);
-        std::mem::take(&mut self.columns)
+    fn work((position, group): Self::Task) -> Self::Output {
+        (position, group.encode())
+    }
+
+    fn end(&mut self, (position, rows): Self::Output) -> Result<(), E> {
+        let (file, layout) = (&mut self.out[position], &self.layouts[position]);
+        let append = || match file {
+            Some(file) => file.append(rows?),
+            None => file.insert(self.files.create(layout)?).append(rows?),
+        };
+        append().map_err(|source| self.failed(position, source))
     }
 }
 
-/// What the rows of a file have in common.
-enum Layout {
-    /// The first line.
-    Csv(String),
-    Parquet(Encoder),
+impl<E: From<Error> + From<rtl_schema::Error>> RowSink<'_, E> {
+    /// Writes the rows that wait and those of `last` that other rows refer to, and completes the files.
+    fn finish(mut self, last: Tables) -> Result<Vec<u64>, E> {
+        let last = Arc::new(last);
+        let mut rest = Vec::new();
+        for (position, (layout, waiting)) in self.layouts.iter().zip(&mut self.waiting).enumerate() {
+            let mut groups = Vec::new();
+            if layout.table.is_reference {
+                groups = waiting.add(layout, &last, &last, &mut self.references);
+            }
+            groups.extend(waiting.take(layout, &last, &mut self.references));
+            if layout.table == Table::OPS && waiting.all == 0 {
+                // Readers open this file first; an empty trace has its columns too.
+                groups.push(RowGroup::empty(layout));
+            }
+            rest.extend(groups.into_iter().map(|group| (position, group)));
+        }
+        threads::in_order(rest, Self::work, |rows| self.end(rows))?;
+        for (position, file) in std::mem::take(&mut self.out).into_iter().enumerate() {
+            file.map_or(Ok(()), Out::finish).map_err(|source| self.failed(position, source))?;
+        }
+        Ok(self.waiting.iter().map(|waiting| waiting.all).collect())
+    }
+
+    fn failed(&self, position: usize, source: Cause) -> E {
+        let path = self.files.file(self.files.output, self.layouts[position].table);
+        E::from(Error { path, source })
+    }
 }
 
-/// Rows as they are in a file.
-enum Encoded {
-    Csv(String),
-    Parquet(Group),
-}
-
+/// A file that grows.
+#[derive(Debug)]
 enum Out {
     Csv(File),
     Parquet(Box<Writer<File>>),
-}
-
-impl Layout {
-    fn encode(&self, columns: &[Column]) -> Result<Encoded, Cause> {
-        Ok(match self {
-            Self::Csv(_) => Encoded::Csv(csv::lines(columns)),
-            Self::Parquet(encoder) => {
-                Encoded::Parquet(encoder.encode(columns.iter().map(|column| &column.values))?)
-            }
-        })
-    }
 }
 
 impl Out {

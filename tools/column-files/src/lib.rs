@@ -4,7 +4,10 @@
 
 mod csv;
 pub mod files;
+mod layout;
+mod row_groups;
 mod rows;
 pub mod table;
 
-pub use rows::Column;
+pub use row_groups::{Encoded, RowGroup};
+pub use rows::{Column, Piece};

@@ -13,6 +13,21 @@ pub struct Column {
     pub values: Values,
 }
 
+/// Rows, and the tables that they refer to. These may know more than the rows need: their ids stay while a trace is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece<'a> {
+    /// Tables of rows.
+    pub rows: &'a Tables,
+    /// Strings, processes, agents, tracks, shapes and symbols.
+    pub references: &'a Tables,
+}
+
+impl<'a> From<&'a Tables> for Piece<'a> {
+    fn from(tables: &'a Tables) -> Self {
+        Self { rows: tables, references: tables }
+    }
+}
+
 /// A value of a column. Integers are signed and of 64 bits, because Spark reads unsigned ones as decimals; the bits of
 /// an address stay as they are.
 pub(crate) trait Value {
@@ -84,14 +99,14 @@ impl Stored for Text {
 
 /// Columns with one value for each of `rows`.
 pub(crate) struct Rows<'a, R> {
-    tables: &'a Tables,
+    references: &'a Tables,
     rows: &'a [R],
     columns: Vec<Column>,
 }
 
 impl<'a, R> Rows<'a, R> {
-    pub(crate) fn of(tables: &'a Tables, rows: &'a [R]) -> Self {
-        Self { tables, rows, columns: Vec::new() }
+    pub(crate) fn of(piece: Piece<'a>, rows: &'a [R]) -> Self {
+        Self { references: piece.references, rows, columns: Vec::new() }
     }
 
     /// A column of numbers or booleans; its type does not depend on its values.
@@ -108,7 +123,7 @@ impl<'a, R> Rows<'a, R> {
 
     /// A column of strings of the trace, each of which these rows share.
     pub(crate) fn text(self, name: &str, value: impl Fn(&'a R) -> NameId) -> Self {
-        let strings = &self.tables.strings;
+        let strings = &self.references.strings;
         let mut texts = Distinct::new(|id: NameId| id.is_some().then(|| Text::from(strings.get(id))));
         self.stored(name, |row| texts.get(value(row)))
     }
@@ -121,7 +136,7 @@ impl<'a, R> Rows<'a, R> {
 
     /// The columns `pid` and `rank` of the process that each row belongs to.
     pub(crate) fn process(self, process: impl Fn(&'a R) -> ProcessId) -> Self {
-        let processes = &self.tables.processes;
+        let processes = &self.references.processes;
         self.add("pid", |row| processes.get(process(row).index()).and_then(|process| process.pid))
             .add("rank", |row| processes.get(process(row).index()).and_then(|process| process.rank))
     }

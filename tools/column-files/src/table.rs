@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use rtl_schema::Tables;
 
-use crate::rows::Column;
+use crate::rows::{Column, Piece};
 
 /// A table of a trace: null where the trace does not know a value.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Table {
     /// The number of its rows.
     pub rows: fn(&Tables) -> usize,
     /// Some of its rows.
-    pub columns: fn(&Tables, Range<usize>) -> Vec<Column>,
+    pub columns: fn(Piece<'_>, Range<usize>) -> Vec<Column>,
 }
 
 impl PartialEq for Table {

@@ -4,11 +4,15 @@
 
 use std::path::Path;
 
-use column_files::files::{Error, Files, Kind};
+use column_files::files::{Files, Kind, RowSink};
 use column_files::table::Table;
 use columnar::{Data, Reader, Type, Values};
-use rtl_schema::table::{Agent, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track};
-use rtl_schema::{AgentId, NameId, ProcessId, SymbolId, Tables};
+use rtl_schema::table::{
+    Agent, ApiArgument, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track,
+};
+use rtl_schema::{AgentId, NameId, PieceSink, ProcessId, SymbolId, Tables, TrackId};
+
+type Failure = Box<dyn std::error::Error>;
 
 const HOSTILE: [&str; 6] =
     ["a \"quoted\", b", "back\\slash\\n", "line\nbreak\r\n\ttab", "\u{1}\u{7f}", "🚀 ядро", " spaces "];
@@ -67,8 +71,8 @@ fn trace() -> Tables {
 fn written(tables: &Tables, kind: Kind, partition: Option<&str>) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let files = Files { folder: folder.path(), output: folder.path(), kind, tables: Table::ALL, partition };
-    let read = |push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
-        push(tables)?;
+    let read = |sink: &mut RowSink<'_, Failure>| {
+        sink.take(&mut tables.clone())?;
         Ok(tables.clone())
     };
     files.write(read).unwrap();
@@ -268,39 +272,95 @@ fn a_long_table_is_written_in_groups_of_rows_and_reads_as_one() {
     assert_eq!(read.column("name")[69_999], "gemm");
 }
 
-#[test]
-fn batches_of_any_size_make_the_same_files() {
-    let mut tables = Tables::default();
-    tables.processes.push(Process::default());
-    tables.agents.push(Agent::default());
-    let track = tables.tracks.intern(Track::default());
-    let name = tables.strings.intern("gemm");
-    for row in 0..1_000_i64 {
-        // All of the first rows are known, of later ones some.
-        let tid = (row < 500 || row % 3 == 0).then_some(row);
-        tables.dispatches.push(Dispatch { id: row, name, track, start: row, tid, ..Dispatch::default() });
-    }
-    let one = written(&tables, Kind::Parquet, None);
+/// Ops, ranges and calls with arguments in the pieces that begin at these rows. Later pieces have names of their own.
+fn in_pieces(begins: &[i64], kind: Kind) -> tempfile::TempDir {
+    const ROWS: i64 = 140_000;
     let folder = tempfile::tempdir().unwrap();
-    let files = Files {
-        folder: folder.path(),
-        output: folder.path(),
-        kind: Kind::Parquet,
-        tables: Table::ALL,
-        partition: None,
-    };
-    let all = std::mem::take(&mut tables.dispatches);
-    let read = |push: &mut dyn FnMut(&Tables) -> Result<(), Error>| {
-        for rows in [0..500, 500..501, 501..501, 501..1_000] {
-            tables.dispatches = Default::default();
-            rows.for_each(|row| tables.dispatches.push(all.get(row)));
-            push(&tables)?;
+    let files =
+        Files { folder: folder.path(), output: folder.path(), kind, tables: Table::ALL, partition: None };
+    let read = |sink: &mut RowSink<'_, Failure>| {
+        let mut tables = Tables::default();
+        tables.processes.push(Process::default());
+        tables.agents.push(Agent::default());
+        for row in 0..70_000_i64 {
+            let name = tables.strings.intern(["launch", "copy"][row as usize % 2]);
+            tables.api_calls.push(ApiCall { id: row, name, start: row, ..ApiCall::default() });
+            let argument = ApiArgument { call: row as u32, position: 1, kind: name, name, value: name };
+            tables.api_calls.arguments.push(argument);
         }
+        for row in 0..ROWS {
+            if row == 0 || begins.contains(&row) {
+                sink.take(&mut tables)?;
+            }
+            let name = tables.strings.intern(&format!("kernel {}", row / 20_000));
+            let track = tables.tracks.intern(Track { queue: row / 30_000, ..Track::default() });
+            // All of the first rows are known, of later ones some.
+            let tid = (row < 500 || row % 3 == 0).then_some(row);
+            tables.dispatches.push(Dispatch { id: row, name, track, start: row, tid, ..Dispatch::default() });
+            if row % 2 == 0 {
+                tables.ranges.push(Range { id: row, name, start: row, ..Range::default() });
+            }
+        }
+        sink.take(&mut tables)?;
         Ok(tables)
     };
-    files.write(read).unwrap();
-    let bytes = |folder: &Path| std::fs::read(folder.join("ops.parquet")).unwrap();
-    assert!(bytes(one.path()) == bytes(folder.path()));
+    let rows = files.write(read).unwrap();
+    let count = |table: &Table| rows[Table::ALL.iter().position(|other| *other == table).unwrap()];
+    let counts =
+        [Table::OPS, Table::RANGES, Table::API_CALLS, Table::API_ARGUMENTS, Table::AGENTS].map(count);
+    assert_eq!(counts, [140_000, 70_000, 70_000, 70_000, 1]);
+    folder
+}
+
+#[test]
+fn pieces_of_any_size_make_the_same_files() {
+    for kind in [Kind::Parquet, Kind::Csv] {
+        let one = in_pieces(&[], kind);
+        let expected = names(one.path());
+        // Of one row, of as many as a row group has, across the end of one, of some hundreds and of thousands.
+        let some: Vec<i64> = (70_000..90_000).step_by(300).chain((90_000..140_000).step_by(7_000)).collect();
+        for begins in [&[500, 501, 65_536, 65_540, 131_076][..], &[65_000, 131_072], &some] {
+            let pieces = in_pieces(begins, kind);
+            assert_eq!(names(pieces.path()), expected);
+            for name in &expected {
+                let bytes = |folder: &Path| std::fs::read(folder.join(name)).unwrap();
+                assert!(bytes(one.path()) == bytes(pieces.path()), "{name}: pieces at {begins:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn row_groups_have_their_length_wherever_pieces_end() {
+    let folder = in_pieces(&[1, 65_000, 70_000], Kind::Parquet);
+    let groups = |table: &Table| {
+        let file = Reader::open(&folder.path().join(table.name).with_extension("parquet")).unwrap();
+        (0..file.groups()).map(|group| file.rows(group)).collect::<Vec<_>>()
+    };
+    assert_eq!(groups(Table::OPS), [65_536, 65_536, 8_928]);
+    assert_eq!(groups(Table::RANGES), [65_536, 4_464]);
+    assert_eq!(groups(Table::API_ARGUMENTS), [65_536, 4_464]);
+}
+
+#[test]
+fn after_an_error_no_more_pieces_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ops.parquet"), "").unwrap();
+    let (folder, output) = (folder.path(), Path::new("out.parquet"));
+    let files = Files { folder, output, kind: Kind::Parquet, tables: Table::ALL, partition: None };
+    let mut pieces = 0;
+    let read = |sink: &mut RowSink<'_, Failure>| {
+        let mut tables = trace();
+        loop {
+            pieces += 1;
+            let bare = Dispatch { track: TrackId(0), ..Dispatch::default() };
+            (0..20_000).for_each(|_| tables.dispatches.push(bare));
+            sink.take(&mut tables)?;
+        }
+    };
+    let failed = files.write(read).unwrap_err();
+    assert_eq!(failed.to_string(), "cannot write out.parquet/ops.parquet");
+    assert_eq!(pieces, 4);
 }
 
 #[test]
@@ -309,7 +369,7 @@ fn a_file_that_cannot_be_created_is_named_where_it_would_be() {
     std::fs::write(folder.path().join("ops.csv"), "").unwrap();
     let output = Path::new("out.csv");
     let files = Files { folder: folder.path(), output, kind: Kind::Csv, tables: Table::ALL, partition: None };
-    let failed = files.write(|_| Ok::<_, Error>(trace())).unwrap_err();
+    let failed = files.write(|_| Ok::<_, Failure>(trace())).unwrap_err();
     assert_eq!(failed.to_string(), "cannot write out.csv/ops.csv");
 }
 

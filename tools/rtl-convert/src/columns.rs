@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::AtomicDir;
 use cli::Failure;
-use column_files::files::{Files, Kind};
+use column_files::files::{Files, Kind, RowSink};
 use column_files::table::Table;
-use rtl_schema::Tables;
 
 use crate::databases;
 use crate::format::{Format, Job, Written};
@@ -41,6 +40,9 @@ pub const PARQUET: Format = Format {
 
 /// Tables whose rows belong to a GPU.
 const OF_GPU: [&Table; 2] = [Table::OPS, Table::COUNTERS];
+
+/// Tables whose rows are those of a trace.
+const COUNTED: [&Table; 3] = [Table::OPS, Table::API_CALLS, Table::RANGES];
 
 fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
     let folder = create(job)?;
@@ -79,20 +81,10 @@ fn table_files(
     partition: Option<&str>,
 ) -> Result<u64, Failure> {
     let files = Files { folder, output, kind, tables, partition };
-    let mut rows = 0;
-    files.write(|push: &mut dyn FnMut(&Tables) -> Result<(), Failure>| {
-        let (last, _) = databases::stream(job, |batch| {
-            rows += counted(batch, tables);
-            push(batch)
-        })?;
-        Ok(last)
-    })?;
-    Ok(rows)
-}
-
-fn counted(batch: &Tables, tables: &[&Table]) -> u64 {
-    let counted = [Table::OPS, Table::API_CALLS, Table::RANGES];
-    counted.iter().filter(|table| tables.contains(table)).map(|table| (table.rows)(batch) as u64).sum()
+    let rows =
+        files.write(|sink: &mut RowSink<'_, Failure>| job.source.stream_to(&databases::select(job), sink))?;
+    let counted = |(table, rows)| if COUNTED.contains(table) { rows } else { 0 };
+    Ok(tables.iter().zip(rows).map(counted).sum())
 }
 
 /// Creates the folder of a part, with a Hive name; returns where it grows and where it will be.

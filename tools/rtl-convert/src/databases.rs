@@ -52,6 +52,12 @@ fn rpd(job: &Job<'_>) -> Result<Written, Failure> {
     Ok(Written::one(job, RowCounts { without_end, ..rows }))
 }
 
+/// All rows, with the arguments that a job wants.
+pub fn select(job: &Job<'_>) -> Select {
+    let args = !job.render.no_args;
+    Select { shapes: args, launch: args, args, ..Select::everything() }
+}
+
 /// Passes every batch of rows to `each` and counts its rows. Returns the tables that remain at the end, as
 /// [`rtl_schema::Trace::stream`] does.
 ///
@@ -61,10 +67,8 @@ pub fn stream(
     job: &Job<'_>,
     mut each: impl FnMut(&Tables) -> Result<(), Failure>,
 ) -> Result<(Tables, RowCounts), Failure> {
-    let args = !job.render.no_args;
-    let select = Select { shapes: args, launch: args, args, ..Select::everything() };
     let mut rows = RowCounts::default();
-    let last = job.source.stream(&select, |batch| {
+    let last = job.source.stream(&select(job), |batch| {
         rows.all += RowCounts::of(batch);
         each(batch)
     })?;

@@ -29,7 +29,7 @@ pub fn write(out: &mut Writer, draw: impl FnOnce(&mut PageSender<'_>) -> io::Res
     match out {
         Writer::Plain(file) => write_plain(file, draw),
         Writer::Gzip(gzip) => {
-            let add = |block: io::Result<GzipBlock>| gzip.add(&block?).map(|()| None);
+            let add = |block: io::Result<GzipBlock>| gzip.add(&block?).map(|()| None::<Vec<u8>>);
             let compress = |page: Vec<u8>| GzipBlock::of(&page);
             threads::pipeline(compress, add, |pages| {
                 draw(&mut PageSender(&mut |page| {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use cli::{Failure, Progress};
 use rtl_analysis::region;
-use rtl_schema::{Select, Tables, Trace};
+use rtl_schema::{Each, PieceSink, Select, Tables, Trace};
 
 use crate::partition::Partition;
 
@@ -23,7 +23,10 @@ impl OfFrameworks {
     fn add(&mut self, tables: &Tables) {
         let host = tables.operators.len() + tables.python_frames.len();
         self.events += (host + tables.memory_events.len() + tables.spans.len()) as u64;
-        self.collectives += tables.dispatches.collective.iter().flatten().count() as u64;
+        let collective = &tables.dispatches.collective;
+        if collective.uniform() != Some(None) {
+            self.collectives += collective.iter().flatten().count() as u64;
+        }
     }
 }
 
@@ -110,29 +113,61 @@ impl Source {
         select: &Select,
         mut each: impl FnMut(&Tables) -> Result<(), Failure>,
     ) -> Result<Tables, Failure> {
+        self.stream_to(select, &mut Each::new(|tables: &mut Tables| each(tables)))
+    }
+
+    /// As [`Self::stream`], with work for each batch that all free threads share.
+    ///
+    /// # Errors
+    /// As [`Self::stream`].
+    pub fn stream_to<S: PieceSink<Error = Failure>>(
+        &self,
+        select: &Select,
+        sink: &mut S,
+    ) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
-        let mut of_frameworks = OfFrameworks::default();
-        let mut each = |tables: &Tables| {
-            of_frameworks.add(tables);
-            self.of_frameworks.set(self.of_frameworks.get().max(of_frameworks));
-            each(tables)
-        };
-        let keep = |tables: &mut Tables| {
-            if let Some(part) = &self.part {
-                part.keep(tables);
-            }
-        };
+        let mut sink = Selected { source: self, of_frameworks: OfFrameworks::default(), sink };
         let Some(region) = &self.filter else {
-            let last = self.trace.stream_filtered(select, keep, each)?;
+            let last = self.trace.stream_to(select, &mut sink)?;
             self.cut_off.set(last.info.cut_off());
             return Ok(last);
         };
         let mut tables = self.trace.read(select)?;
         self.cut_off.set(tables.info.cut_off());
         region::apply(&mut tables, region).map_err(|error| filter::failure(self.trace.path(), error))?;
-        keep(&mut tables);
-        each(&tables)?;
+        sink.take(&mut tables)?;
         Ok(tables)
+    }
+}
+
+/// Takes the rows of a part and counts what is of frameworks.
+struct Selected<'a, S> {
+    source: &'a Source,
+    of_frameworks: OfFrameworks,
+    sink: &'a mut S,
+}
+
+impl<S: PieceSink> PieceSink for Selected<'_, S> {
+    type Task = S::Task;
+    type Output = S::Output;
+    type Error = S::Error;
+
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<S::Task>, S::Error> {
+        if let Some(part) = &self.source.part {
+            part.keep(piece);
+        }
+        self.of_frameworks.add(piece);
+        let of_frameworks = &self.source.of_frameworks;
+        of_frameworks.set(of_frameworks.get().max(self.of_frameworks));
+        self.sink.begin(piece)
+    }
+
+    fn work(task: S::Task) -> S::Output {
+        S::work(task)
+    }
+
+    fn end(&mut self, output: S::Output) -> Result<(), S::Error> {
+        self.sink.end(output)
     }
 }

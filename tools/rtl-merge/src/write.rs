@@ -160,10 +160,11 @@ impl PieceSink for Source<'_> {
     type Output = EncodedPiece;
     type Error = Error;
 
-    fn begin(&mut self, piece: &mut Tables) -> Result<Option<PieceImport>, Error> {
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<PieceImport>, Error> {
         self.rows.add(piece);
         self.has_changed |= is_another(self.input, piece);
-        Ok((!self.has_changed).then(|| self.import.begin(self.writer, piece)))
+        let piece = (!self.has_changed).then(|| self.import.begin(self.writer, piece));
+        Ok(piece.into_iter().collect())
     }
 
     fn work(task: PieceImport) -> EncodedPiece {

@@ -41,10 +41,10 @@ impl<S: PieceSink> PieceSink for Emptied<'_, S> {
     type Output = S::Output;
     type Error = S::Error;
 
-    fn begin(&mut self, piece: &mut Tables) -> Result<Option<S::Task>, S::Error> {
-        let task = self.0.begin(piece)?;
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<S::Task>, S::Error> {
+        let tasks = self.0.begin(piece)?;
         piece.clear_rows();
-        Ok(task)
+        Ok(tasks)
     }
 
     fn work(task: S::Task) -> S::Output {
@@ -94,7 +94,7 @@ fn read<S: PieceSink>(
         true => secondary_tables::collectives(database, names, &mut tables)?,
         false => super::IdMap::default(),
     };
-    let calls_task = sink.begin(&mut tables)?;
+    let calls_tasks = sink.begin(&mut tables)?;
 
     // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
     let links = select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
@@ -134,9 +134,9 @@ fn read<S: PieceSink>(
     };
     let pieces = database.pieces("rocpd_op", &columns, piece)?;
     let given = match pieces.leaves() {
-        Some(leaves) => read_leaves(leaves, &context, &mut join, &mut tables, calls_task, sink)?,
+        Some(leaves) => read_leaves(leaves, &context, &mut join, &mut tables, calls_tasks, sink)?,
         None => {
-            calls_task.map_or(Ok(()), |task| sink.end(S::work(task)))?;
+            threads::in_order(calls_tasks, S::work, |output| sink.end(output))?;
             Err(0)
         }
     };
@@ -184,14 +184,14 @@ enum Done<O> {
     Output(O),
 }
 
-/// Reads pieces on all threads that are free; the rows join the tables and go to `sink` in their order, behind the `task` of the
+/// Reads pieces on all threads that are free; the rows join the tables and go to `sink` in their order, behind the `tasks` of the
 /// calls. `Err` has the number of rows before those that only the library can read.
 fn read_leaves<S: PieceSink>(
     leaves: &Leaves<'_>,
     context: &ops::Context<'_>,
     join: &mut join::Join<'_>,
     tables: &mut Tables,
-    task: Option<S::Task>,
+    tasks: Vec<S::Task>,
     sink: &mut S,
 ) -> Result<std::result::Result<(), u64>, S::Error> {
     let work = |step| match step {
@@ -202,30 +202,28 @@ fn read_leaves<S: PieceSink>(
     };
     let (mut given, is_whole) = (0, Cell::new(true));
     let mut consume = |done| match done {
-        Done::Output(output) => sink.end(output).map(|()| None),
+        Done::Output(output) => sink.end(output).map(|()| Vec::new()),
         Done::Parts(Some((rows, parts))) if is_whole.get() => {
             given += rows;
             join.join(parts, tables);
-            Ok(sink.begin(tables)?.map(Step::Task))
+            Ok(sink.begin(tables)?.into_iter().map(Step::Task).collect())
         }
         Done::Parts(_) => {
             is_whole.set(false);
-            Ok(None)
+            Ok(Vec::new())
         }
     };
     let shares = leaves.shares();
-    let steps = task.map(Step::Task).into_iter().chain(shares.iter().copied().map(Step::Read));
-    if shares.len() == 1 {
+    let tasks = tasks.into_iter().map(Step::Task);
+    let steps = shares.iter().copied().map(Step::Read);
+    if let [share] = shares.as_slice() {
         // Threads are for the parts of the piece.
-        for step in steps {
-            let mut next = Some(step);
-            while let Some(step) = next {
-                next = consume(work(step))?;
-            }
-        }
+        threads::in_order(tasks, work, |done| consume(done).map(drop))?;
+        let tasks = consume(work(Step::Read(share)))?;
+        threads::in_order(tasks, work, |done| consume(done).map(drop))?;
     } else {
         threads::pipeline(work, consume, |pipeline| {
-            steps.take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
+            tasks.chain(steps).take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
         })?;
     }
     Ok(if is_whole.get() { Ok(()) } else { Err(given) })

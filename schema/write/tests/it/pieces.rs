@@ -35,12 +35,12 @@ impl PieceSink for Delayed {
     type Output = ();
     type Error = Error;
 
-    fn begin(&mut self, piece: &mut Tables) -> rtl_schema::Result<Option<()>> {
+    fn begin(&mut self, piece: &mut Tables) -> rtl_schema::Result<Vec<()>> {
         self.pieces += 1;
         let piece = self.import.begin(&mut self.writer, piece);
         self.begun.push_back(piece);
         self.end_to(self.most)?;
-        Ok(None)
+        Ok(Vec::new())
     }
 
     fn work((): ()) {}

@@ -1,14 +1,14 @@
 use std::ops::Range;
 
+use rtl_schema::NameId;
 use rtl_schema::table::{self, ApiLaunch, RangeKind};
-use rtl_schema::{NameId, Tables};
 
-use crate::rows::{Column, Rows, gpu, known};
+use crate::rows::{Column, Piece, Rows, gpu, known};
 
 /// API calls.
-pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    let calls: Vec<_> = rows.map(|row| tables.api_calls.get(row)).collect();
-    Rows::of(tables, &calls)
+pub(super) fn calls(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    let calls: Vec<_> = rows.map(|row| piece.rows.api_calls.get(row)).collect();
+    Rows::of(piece, &calls)
         .add("id", |row| row.id)
         .text("name", |row| row.name)
         .text("domain", |row| row.domain)
@@ -25,9 +25,9 @@ pub(super) fn calls(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Arguments of calls, one by one.
-pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.api_calls.arguments[rows])
-        .add("call_id", |row| tables.api_calls.id.get(row.call as usize))
+pub(super) fn arguments(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.api_calls.arguments[rows])
+        .add("call_id", |row| piece.rows.api_calls.id.get(row.call as usize))
         .add("position", |row| row.position)
         .text("type", |row| row.kind)
         .text("name", |row| row.name)
@@ -36,11 +36,12 @@ pub(super) fn arguments(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Parameters of launches and copies, as the call states them.
-pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    let shape = |row: &ApiLaunch| row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
+pub(super) fn launches(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    let shape =
+        |row: &ApiLaunch| row.shape.map(|shape| piece.references.shapes.get(shape)).unwrap_or_default();
     let is_copy = |row: &ApiLaunch| row.kernel == NameId::NONE && row.shape.is_none();
-    Rows::of(tables, &tables.api_calls.launches[rows])
-        .add("call_id", |row| tables.api_calls.id.get(row.call as usize))
+    Rows::of(piece, &piece.rows.api_calls.launches[rows])
+        .add("call_id", |row| piece.rows.api_calls.id.get(row.call as usize))
         .text("kernel", |row| row.kernel)
         .text("stream", |row| row.stream)
         .axes("groups", |row| shape(row).groups)
@@ -61,19 +62,22 @@ pub(super) fn launches(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Links of ops to further calls.
-pub(super) fn links(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.extra_links[rows]).add("op_id", |row| row.0).add("call_id", |row| row.1).finish()
+pub(super) fn links(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.extra_links[rows])
+        .add("op_id", |row| row.0)
+        .add("call_id", |row| row.1)
+        .finish()
 }
 
 /// Ranges and markers.
-pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+pub(super) fn ranges(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &table::Range| match row.kind {
         _ if row.is_marker() => Some("marker"),
         RangeKind::Thread => Some("thread"),
         RangeKind::Process => Some("process"),
         RangeKind::Marker | RangeKind::Unknown => None,
     };
-    Rows::of(tables, &tables.ranges[rows])
+    Rows::of(piece, &piece.rows.ranges[rows])
         .add("id", |row| row.id)
         .word("kind", kind)
         .text("name", |row| row.name)
@@ -86,12 +90,12 @@ pub(super) fn ranges(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Allocations and scratch events.
-pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.allocations[rows])
+pub(super) fn allocations(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.allocations[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
         .word("level", |row| Some(row.level.label()))
-        .add("gpu", |row| gpu(tables, row.agent))
+        .add("gpu", |row| gpu(piece.references, row.agent))
         .add("queue", |row| row.queue)
         .add("stream", |row| row.stream)
         .process(|row| row.process)
@@ -105,9 +109,9 @@ pub(super) fn allocations(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Operators of frameworks.
-pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    let operators: Vec<_> = rows.map(|row| tables.operators.get(row)).collect();
-    Rows::of(tables, &operators)
+pub(super) fn operators(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    let operators: Vec<_> = rows.map(|row| piece.rows.operators.get(row)).collect();
+    Rows::of(piece, &operators)
         .add("id", |row| row.id)
         .text("name", |row| row.name)
         .process(|row| row.process)
@@ -123,9 +127,9 @@ pub(super) fn operators(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Python functions and modules of frameworks.
-pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    let frames: Vec<_> = rows.map(|row| tables.python_frames.get(row)).collect();
-    Rows::of(tables, &frames)
+pub(super) fn python_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    let frames: Vec<_> = rows.map(|row| piece.rows.python_frames.get(row)).collect();
+    Rows::of(piece, &frames)
         .add("id", |row| row.id)
         .text("name", |row| row.name)
         .process(|row| row.process)
@@ -138,10 +142,10 @@ pub(super) fn python_frames(tables: &Tables, rows: Range<usize>) -> Vec<Column> 
 }
 
 /// Allocations and releases of the allocators of frameworks.
-pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.memory_events[rows])
+pub(super) fn memory_events(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.memory_events[rows])
         .add("id", |row| row.id)
-        .add("gpu", |row| gpu(tables, row.agent))
+        .add("gpu", |row| gpu(piece.references, row.agent))
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .add("time_ns", |row| row.time)
@@ -153,12 +157,12 @@ pub(super) fn memory_events(tables: &Tables, rows: Range<usize>) -> Vec<Column> 
 }
 
 /// Spans that a profiler states beside the events that it recorded.
-pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.spans[rows])
+pub(super) fn spans(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.spans[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
         .text("name", |row| row.name)
-        .add("gpu", |row| gpu(tables, row.agent))
+        .add("gpu", |row| gpu(piece.references, row.agent))
         .add("stream", |row| row.stream)
         .process(|row| row.process)
         .times(|row| row.start, |row| row.duration)
@@ -166,8 +170,8 @@ pub(super) fn spans(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Sampled quantities.
-pub(super) fn monitors(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.monitors[rows])
+pub(super) fn monitors(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.monitors[rows])
         .text("device_type", |row| row.device_kind)
         .add("device", |row| row.device)
         .text("name", |row| row.name)
@@ -178,8 +182,8 @@ pub(super) fn monitors(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Call stacks.
-pub(super) fn stack_frames(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.stack_frames[rows])
+pub(super) fn stack_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.stack_frames[rows])
         .add("call_id", |row| row.call)
         .add("depth", |row| row.depth)
         .text("name", |row| row.name)

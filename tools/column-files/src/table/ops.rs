@@ -3,7 +3,7 @@ use std::ops::Range;
 use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Dispatch};
 
-use crate::rows::{Column, Rows, gpu, known};
+use crate::rows::{Column, Piece, Rows, gpu, known};
 
 /// A dispatch; or a copy or barrier, with the values that it has in common with dispatches.
 struct Op<'a> {
@@ -24,16 +24,17 @@ fn op(tables: &Tables, row: usize) -> Op<'_> {
 }
 
 /// Kernels, copies, fills and barriers.
-pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    let ops: Vec<Op<'_>> = rows.map(|row| op(tables, row)).collect();
-    let track = |op: &Op<'_>| tables.tracks.get(op.row.track);
-    let symbol = |op: &Op<'_>| op.row.symbol.map(|symbol| &tables.symbols[symbol.index()]);
-    let shape = |op: &Op<'_>| op.row.shape.map(|shape| tables.shapes.get(shape)).unwrap_or_default();
-    Rows::of(tables, &ops)
+pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    let ops: Vec<Op<'_>> = rows.map(|row| op(piece.rows, row)).collect();
+    let track = |op: &Op<'_>| piece.references.tracks.get(op.row.track);
+    let symbol = |op: &Op<'_>| op.row.symbol.map(|symbol| &piece.references.symbols[symbol.index()]);
+    let shape =
+        |op: &Op<'_>| op.row.shape.map(|shape| piece.references.shapes.get(shape)).unwrap_or_default();
+    Rows::of(piece, &ops)
         .add("id", |op| op.row.id)
         .word("kind", |op| Some(op.kind))
         .text("name", |op| op.row.name)
-        .add("gpu", |op| gpu(tables, Some(track(op).agent)))
+        .add("gpu", |op| gpu(piece.references, Some(track(op).agent)))
         .add("queue", |op| track(op).queue)
         .add("stream", |op| track(op).stream)
         .process(|op| track(op).process)
@@ -50,20 +51,20 @@ pub(super) fn ops(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
         .add("kernel_id", |op| symbol(op).map(|symbol| symbol.id))
         .word("direction", |op| op.copy.map(|copy| copy.direction.label()))
         .add("bytes", |op| op.copy.and_then(|copy| copy.bytes))
-        .add("source_gpu", |op| gpu(tables, op.copy.and_then(|copy| copy.source)))
-        .add("destination_gpu", |op| gpu(tables, op.copy.and_then(|copy| copy.destination)))
+        .add("source_gpu", |op| gpu(piece.references, op.copy.and_then(|copy| copy.source)))
+        .add("destination_gpu", |op| gpu(piece.references, op.copy.and_then(|copy| copy.destination)))
         .add("source_address", |op| op.copy.and_then(|copy| copy.source_address))
         .add("destination_address", |op| op.copy.and_then(|copy| copy.destination_address))
         .finish()
 }
 
 /// Hardware counters.
-pub(super) fn counters(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.counters[rows])
+pub(super) fn counters(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.counters[rows])
         .add("op_id", |row| row.dispatch)
         .text("name", |row| row.name)
         .add("value", |row| row.value)
-        .add("gpu", |row| gpu(tables, row.agent))
+        .add("gpu", |row| gpu(piece.references, row.agent))
         .process(|row| row.process)
         .finish()
 }

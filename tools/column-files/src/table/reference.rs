@@ -2,20 +2,19 @@
 
 use std::ops::Range;
 
-use rtl_schema::Tables;
 use rtl_schema::table::{Agent, AgentKind};
 
-use crate::rows::{Column, Rows};
+use crate::rows::{Column, Piece, Rows};
 
 /// GPUs and other agents.
-pub(super) fn agents(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
+pub(super) fn agents(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &Agent| match row.kind {
         AgentKind::Gpu => Some("gpu"),
         AgentKind::Cpu => Some("cpu"),
         AgentKind::Other => Some("other"),
         AgentKind::Unknown => None,
     };
-    Rows::of(tables, &tables.agents[rows])
+    Rows::of(piece, &piece.rows.agents[rows])
         .word("kind", kind)
         .add("gpu", |row| (row.kind == AgentKind::Gpu).then_some(row.number))
         .add("node", |row| row.node)
@@ -28,8 +27,8 @@ pub(super) fn agents(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Processes.
-pub(super) fn processes(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.processes[rows])
+pub(super) fn processes(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.processes[rows])
         .add("pid", |row| row.pid)
         .add("ppid", |row| row.ppid)
         .add("node", |row| row.node)
@@ -46,8 +45,8 @@ pub(super) fn processes(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Named threads.
-pub(super) fn threads(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.threads[rows])
+pub(super) fn threads(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.threads[rows])
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .word("name", |row| row.name.as_deref())
@@ -55,8 +54,8 @@ pub(super) fn threads(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Loaded kernels.
-pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.symbols[rows])
+pub(super) fn kernels(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.symbols[rows])
         .add("kernel_id", |row| row.id)
         .process(|row| row.process)
         .text("name", |row| row.name)
@@ -71,8 +70,8 @@ pub(super) fn kernels(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
 }
 
 /// Metadata of the source.
-pub(super) fn metadata(tables: &Tables, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(tables, &tables.info.metadata[rows])
+pub(super) fn metadata(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
+    Rows::of(piece, &piece.rows.info.metadata[rows])
         .word("tag", |row| Some(row.0.as_str()))
         .word("value", |row| Some(row.1.as_str()))
         .finish()

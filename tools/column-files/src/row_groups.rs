@@ -1,0 +1,188 @@
+//! Rows on their way from the pieces of a trace to row groups. On the thread that takes the pieces they are only moved; their
+//! columns are made with the row group, on any thread.
+
+use std::mem::take;
+use std::ops::Range;
+use std::sync::Arc;
+
+use columnar::Group;
+use rtl_schema::Tables;
+
+use crate::csv;
+use crate::layout::{Format, Layout};
+use crate::rows::{Column, Piece};
+
+/// Rows of a row group, which are in memory on each thread.
+pub(crate) const ROWS: usize = 1 << 16;
+
+/// So few rows of a piece wait as columns: tables of their own would take more memory than they do.
+const FEW: usize = 1 << 10;
+
+/// What a row group has of one piece, or of several in turn.
+#[derive(Debug)]
+enum Part {
+    Rows(Arc<Tables>, Range<usize>),
+    Columns(Vec<Column>),
+}
+
+/// Rows of a table that do not fill a row group yet.
+#[derive(Debug, Default)]
+pub(crate) struct Waiting {
+    parts: Vec<Part>,
+    rows: usize,
+    /// Rows that have come.
+    pub(crate) all: u64,
+}
+
+impl Waiting {
+    /// Adds rows of a piece; returns the row groups that they fill.
+    pub(crate) fn add<'a>(
+        &mut self,
+        layout: &'a Layout<'a>,
+        rows: &Arc<Tables>,
+        piece: &Tables,
+        references: &mut References,
+    ) -> Vec<RowGroup<'a>> {
+        let all = (layout.table.rows)(rows);
+        self.all += all as u64;
+        let (mut full, mut first) = (Vec::new(), 0);
+        while first < all {
+            let last = all.min(first + ROWS - self.rows);
+            self.rows += last - first;
+            if self.rows == ROWS {
+                self.parts.push(Part::Rows(rows.clone(), first..last));
+                full.extend(self.take(layout, piece, references));
+            } else if last - first < FEW || all > ROWS {
+                // A large piece would stay in memory for its last rows.
+                let piece = Piece { rows, references: piece };
+                self.append(layout.columns(piece, first..last));
+            } else {
+                self.parts.push(Part::Rows(rows.clone(), first..last));
+            }
+            first = last;
+        }
+        full
+    }
+
+    fn append(&mut self, more: Vec<Column>) {
+        match self.parts.last_mut() {
+            Some(Part::Columns(columns)) => append(columns, more),
+            _ => self.parts.push(Part::Columns(more)),
+        }
+    }
+
+    /// A row group of the rows that wait, if there are any.
+    pub(crate) fn take<'a>(
+        &mut self,
+        layout: &'a Layout<'a>,
+        tables: &Tables,
+        references: &mut References,
+    ) -> Option<RowGroup<'a>> {
+        let rows = take(&mut self.rows);
+        let references = (rows > 0).then(|| references.of(tables))?;
+        Some(RowGroup { layout, parts: take(&mut self.parts), rows, references })
+    }
+}
+
+/// The tables that rows refer to, which row groups share until there is more in them.
+#[derive(Debug, Default)]
+pub(crate) struct References(Arc<Tables>);
+
+impl References {
+    fn of(&mut self, tables: &Tables) -> Arc<Tables> {
+        let known = &self.0;
+        let is_same = known.strings.len() == tables.strings.len()
+            && known.tracks.rows().len() == tables.tracks.rows().len()
+            && known.shapes.rows().len() == tables.shapes.rows().len()
+            && known.symbols.len() == tables.symbols.len()
+            && known.processes == tables.processes
+            && known.agents == tables.agents;
+        if !is_same {
+            self.0 = Arc::new(Tables {
+                strings: tables.strings.clone(),
+                processes: tables.processes.clone(),
+                agents: tables.agents.clone(),
+                tracks: tables.tracks.clone(),
+                shapes: tables.shapes.clone(),
+                symbols: tables.symbols.clone(),
+                ..Tables::default()
+            });
+        }
+        self.0.clone()
+    }
+}
+
+/// Rows of a file that are encoded together.
+#[derive(Debug)]
+pub struct RowGroup<'a> {
+    pub(crate) layout: &'a Layout<'a>,
+    parts: Vec<Part>,
+    rows: usize,
+    references: Arc<Tables>,
+}
+
+/// Rows as they are in a file.
+#[derive(Debug)]
+pub enum Encoded {
+    /// Lines of a CSV file.
+    Csv(String),
+    /// A row group of a Parquet file.
+    Parquet(Group),
+}
+
+impl<'a> RowGroup<'a> {
+    /// A row group without rows.
+    pub(crate) fn empty(layout: &'a Layout<'a>) -> Self {
+        Self { layout, parts: Vec::new(), rows: 0, references: Arc::default() }
+    }
+
+    pub(crate) fn encode(self) -> columnar::Result<Encoded> {
+        let Self { layout, parts, rows, references } = self;
+        let mut parts = parts.into_iter().map(|part| match part {
+            Part::Rows(rows, range) => layout.columns(Piece { rows: &rows, references: &references }, range),
+            Part::Columns(columns) => columns,
+        });
+        Ok(match &layout.format {
+            Format::Csv(_) => {
+                let mut lines = String::new();
+                parts.for_each(|columns| csv::lines(&columns, &mut lines));
+                Encoded::Csv(lines)
+            }
+            Format::Parquet(encoder) => {
+                let first = parts.next();
+                let mut columns = first.unwrap_or_else(|| layout.columns((&*references).into(), 0..0));
+                if let Some(room) = columns.first().map(|column| rows - column.values.data.len()) {
+                    columns.iter_mut().for_each(|column| column.values.reserve(room));
+                }
+                parts.for_each(|more| append(&mut columns, more));
+                Encoded::Parquet(encoder.encode(columns.iter().map(|column| &column.values))?)
+            }
+        })
+    }
+}
+
+/// Adds rows to those of a table.
+fn append(columns: &mut [Column], more: Vec<Column>) {
+    for (column, more) in columns.iter_mut().zip(more) {
+        column.values.append(more.values);
+    }
+}
+
+/// Takes the rows out of a piece, apart by the tables that have common rows: few rows of one wait longer than many of another.
+pub(crate) fn take_rows(piece: &mut Tables) -> impl Iterator<Item = Arc<Tables>> + use<> {
+    macro_rules! rows {
+        ($([$($rows:ident),*])*) => {
+            [$(
+                ($(!piece.$rows.is_empty())||*)
+                    .then(|| Tables { $($rows: take(&mut piece.$rows),)* ..Tables::default() })
+            ),*]
+        };
+    }
+    rows! {
+        [dispatches, copies, barriers] [api_calls] [extra_links] [ranges] [allocations] [operators] [python_frames]
+        [memory_events] [spans] [counters] [monitors] [stack_frames]
+    }
+    .into_iter()
+    .flatten()
+    .map(Arc::new)
+}
