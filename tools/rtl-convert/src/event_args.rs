@@ -6,7 +6,7 @@ use rtl_schema::{NameId, Strings, Tables};
 
 use crate::event::{Event, Kind};
 use crate::labelled_enum::labelled_enum;
-use crate::names::RenderCache;
+use crate::names::SharedCache;
 
 labelled_enum! {
     /// An argument of an event.
@@ -129,17 +129,27 @@ pub trait ArgWriter {
 }
 
 /// The arguments of events; those of a kernel, shape or symbol are rendered once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct EventArgs {
     categories: Categories,
-    kernels: RenderCache,
-    shapes: RenderCache,
-    symbols: RenderCache,
+    kernels: SharedCache,
+    shapes: SharedCache,
+    symbols: SharedCache,
 }
 
 impl EventArgs {
+    /// The arguments of the events of a trace.
+    pub fn new(tables: &Tables) -> Self {
+        Self {
+            categories: Categories::default(),
+            kernels: SharedCache::new(tables.strings.len()),
+            shapes: SharedCache::new(tables.shapes.rows().len()),
+            symbols: SharedCache::new(tables.symbols.len()),
+        }
+    }
+
     /// Appends the arguments of an event.
-    pub fn write<W: ArgWriter>(&mut self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+    pub fn write<W: ArgWriter>(&self, event: &Event, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
         if event.kind == Kind::Operator {
             return operator(event, tables, writer, out);
         }

@@ -22,7 +22,7 @@ use crate::tracks::{self, PerfettoTrack, TrackGroup};
 use crate::utilization::Utilization;
 
 /// Bytes of a page: as many as a file takes without buffering them once more.
-const PAGE: usize = 1 << 18;
+pub const PAGE: usize = 1 << 18;
 
 /// The tracks, groups and names of a trace.
 #[derive(Debug)]
@@ -116,8 +116,21 @@ fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
     groups.iter().map(|group| (*group, own(group).or_else(|| free.next()).unwrap_or_default())).collect()
 }
 
-/// A viewer format: renders events into a page.
+/// A viewer format. What depends on the events before is done in their order; the rest may be done apart.
 pub trait EventWriter {
+    /// Events in turn, on their way to a page.
+    type Batch: Send;
+    /// What batches have in common.
+    type Renderings: Sync;
+    /// Whether [`Self::render`] does most of the work.
+    const IS_RENDERED_APART: bool;
+
+    /// What batches of a file have in common.
+    fn renderings(layout: &TimelineLayout<'_>) -> Self::Renderings;
+
+    /// The bytes of a batch, on any thread.
+    fn render(batch: Self::Batch, renderings: &Self::Renderings, layout: &TimelineLayout<'_>) -> Vec<u8>;
+
     /// Begins a file.
     fn new(layout: &TimelineLayout<'_>) -> Self;
 
@@ -133,8 +146,11 @@ pub trait EventWriter {
     /// Ends the file.
     fn close(&mut self);
 
-    /// The rendered bytes.
-    fn page(&mut self) -> &mut Vec<u8>;
+    /// Whether the batch fills a page.
+    fn is_full(&self) -> bool;
+
+    /// Takes the batch and begins the next one.
+    fn take(&mut self) -> Self::Batch;
 }
 
 impl EventStream {
@@ -145,7 +161,7 @@ impl EventStream {
     pub fn write<W: EventWriter>(
         self,
         layout: &TimelineLayout<'_>,
-        pages: &mut PageSender<'_>,
+        pages: &mut PageSender<'_, W::Batch>,
         progress: &Progress,
     ) -> io::Result<()> {
         let mut writer = W::new(layout);
@@ -170,8 +186,8 @@ impl EventStream {
             };
             let lane = lanes[track].place(event.start, event.start + event.duration);
             writer.event(layout, &event, lane, end);
-            if writer.page().len() >= PAGE {
-                pages.send_page(writer.page())?;
+            if writer.is_full() {
+                pages.send(writer.take())?;
             }
             count += 1;
             if count.is_multiple_of(1 << 16) {
@@ -183,11 +199,11 @@ impl EventStream {
         }
         for event in &self.memory_events {
             writer.memory_event(layout, event);
-            if writer.page().len() >= PAGE {
-                pages.send_page(writer.page())?;
+            if writer.is_full() {
+                pages.send(writer.take())?;
             }
         }
         writer.close();
-        pages.send_page(writer.page())
+        pages.send(writer.take())
     }
 }

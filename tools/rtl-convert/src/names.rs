@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use clap::ValueEnum;
 use rtl_analysis::display_names::distinct_short_names;
@@ -146,6 +147,34 @@ impl RenderCache {
             self.0.resize(at + 1, None);
         }
         out.extend_from_slice(self.0[at].get_or_insert_with(|| {
+            let mut bytes = Vec::new();
+            render(&mut bytes);
+            bytes.into_boxed_slice()
+        }));
+    }
+}
+
+/// As [`RenderCache`], for several threads at the same time.
+#[derive(Debug)]
+pub struct SharedCache(Box<[OnceLock<Chunk>]>);
+
+/// Renderings of numbers in turn: of many texts, few may be used.
+type Chunk = Box<[OnceLock<Box<[u8]>>; CHUNK]>;
+
+/// Numbers of a chunk.
+const CHUNK: usize = 64;
+
+impl SharedCache {
+    /// No rendering of the numbers below `count`.
+    pub fn new(count: usize) -> Self {
+        Self((0..count.div_ceil(CHUNK)).map(|_| OnceLock::new()).collect())
+    }
+
+    /// Appends the rendering of number `at`.
+    #[inline]
+    pub fn append(&self, at: usize, out: &mut Vec<u8>, render: impl FnOnce(&mut Vec<u8>)) {
+        let chunk = self.0[at / CHUNK].get_or_init(|| Box::new([const { OnceLock::new() }; CHUNK]));
+        out.extend_from_slice(chunk[at % CHUNK].get_or_init(|| {
             let mut bytes = Vec::new();
             render(&mut bytes);
             bytes.into_boxed_slice()

@@ -1,4 +1,4 @@
-//! Writes pages while the next ones are rendered: gzip compresses several at the same time.
+//! Writes pages while the next ones are made: several are rendered and compressed at the same time.
 
 use std::io::{self, Write};
 use std::sync::mpsc;
@@ -6,71 +6,73 @@ use std::thread;
 
 use atomic_file::{GzipBlock, Writer};
 
-/// Takes full pages and leaves empty ones.
+/// Takes what becomes a page.
 #[expect(missing_debug_implementations, reason = "a function")]
-pub struct PageSender<'a>(&'a mut dyn FnMut(Vec<u8>) -> io::Result<Vec<u8>>);
+pub struct PageSender<'a, B>(&'a mut dyn FnMut(B) -> io::Result<()>);
 
-impl PageSender<'_> {
-    /// Sends a page and leaves an empty one in its place; blocks where many pages wait to be written.
+impl<B> PageSender<'_, B> {
+    /// Sends a page; blocks where many pages wait to be written.
     ///
     /// # Errors
     /// The file cannot grow.
-    pub fn send_page(&mut self, page: &mut Vec<u8>) -> io::Result<()> {
-        *page = (self.0)(std::mem::take(page))?;
-        Ok(())
+    pub fn send(&mut self, page: B) -> io::Result<()> {
+        (self.0)(page)
     }
 }
 
-/// Writes the pages that `draw` sends, compressed where the file is.
+/// Writes what `draw` sends in its order, compressed where the file is. `render` makes the bytes of it, on any thread, which is
+/// most of the work where it `is_long`.
 ///
 /// # Errors
 /// The error of `out`, else that of `draw`.
-pub fn write(out: &mut Writer, draw: impl FnOnce(&mut PageSender<'_>) -> io::Result<()>) -> io::Result<()> {
+pub fn write<B: Send>(
+    out: &mut Writer,
+    render: impl Fn(B) -> Vec<u8> + Sync,
+    is_long: bool,
+    draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
+) -> io::Result<()> {
     match out {
-        Writer::Plain(file) => write_plain(file, draw),
+        Writer::Plain(file) => write_plain(file, render, is_long, draw),
         Writer::Gzip(gzip) => {
-            let add = |block: io::Result<GzipBlock>| gzip.add(&block?).map(|()| None::<Vec<u8>>);
-            let compress = |page: Vec<u8>| GzipBlock::of(&page);
-            threads::pipeline(compress, add, |pages| {
-                draw(&mut PageSender(&mut |page| {
-                    let next = Vec::with_capacity(page.capacity());
-                    pages.push(page)?;
-                    Ok(next)
-                }))
-            })
+            let compress = |batch: B| GzipBlock::of(&render(batch));
+            in_order(compress, |block: io::Result<GzipBlock>| gzip.add(&block?), draw)
         }
     }
 }
 
-/// Writes pages on another thread, where one is free.
-fn write_plain(
-    out: &mut (impl Write + Send),
-    draw: impl FnOnce(&mut PageSender<'_>) -> io::Result<()>,
+/// Does `work` on what `draw` sends, on several threads, and calls `consume` for the results in their order.
+fn in_order<B: Send, T: Send>(
+    work: impl Fn(B) -> T + Sync,
+    mut consume: impl FnMut(T) -> io::Result<()>,
+    draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let Some(permit) = threads::permits(1).pop() else {
-        return draw(&mut PageSender(&mut |mut page| {
-            out.write_all(&page)?;
-            page.clear();
-            Ok(page)
-        }));
+    let consume = |result| consume(result).map(|()| None::<B>);
+    threads::pipeline(work, consume, |batches| draw(&mut PageSender(&mut |batch| batches.push(batch))))
+}
+
+/// Writes pages on another thread, where one is free.
+fn write_plain<B: Send>(
+    out: &mut (impl Write + Send),
+    render: impl Fn(B) -> Vec<u8> + Sync,
+    is_long: bool,
+    draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
+) -> io::Result<()> {
+    // Of two threads the other one rather renders.
+    let permit = if is_long && threads::limit() < 3 { None } else { threads::permits(1).pop() };
+    let Some(permit) = permit else {
+        return in_order(render, |page| out.write_all(&page), draw);
     };
     let (full, pages) = mpsc::sync_channel::<Vec<u8>>(1);
-    let (emptied, empty) = mpsc::channel();
     thread::scope(|scope| {
         let writer = thread::Builder::new().name("writer".to_owned()).spawn_scoped(scope, move || {
             let _permit = permit;
-            for mut page in pages {
-                out.write_all(&page)?;
-                page.clear();
-                // After the last page the receiver is gone.
-                let _ = emptied.send(page);
-            }
-            Ok(())
+            pages.into_iter().try_for_each(|page| out.write_all(&page))
         })?;
-        let drawn = draw(&mut PageSender(&mut |page| {
-            full.send(page).map_err(|_| io::Error::other("the writer has stopped"))?;
-            Ok(empty.try_recv().unwrap_or_default())
-        }));
+        let send = |page| full.send(page).map_err(|_| io::Error::other("the writer has stopped"));
+        let drawn = match is_long {
+            true => in_order(render, send, draw),
+            false => draw(&mut PageSender(&mut |batch| send(render(batch)))),
+        };
         drop(full);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(drawn)
@@ -82,19 +84,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_come_in_order_and_are_used_again() {
-        let mut out = Vec::new();
-        let mut page = Vec::new();
-        let drawn = write_plain(&mut out, |pages| {
-            for number in 0..100_u8 {
-                assert!(page.is_empty());
-                page.push(number);
-                pages.send_page(&mut page)?;
-            }
-            Ok(())
-        });
-        assert!(drawn.is_ok());
-        assert_eq!(out, (0..100).collect::<Vec<u8>>());
+    fn pages_come_in_order() {
+        for is_long in [false, true] {
+            let mut out = Vec::new();
+            let drawn = write_plain(
+                &mut out,
+                |number| vec![number],
+                is_long,
+                |pages| (0..100_u8).try_for_each(|number| pages.send(number)),
+            );
+            assert!(drawn.is_ok());
+            assert_eq!(out, (0..100).collect::<Vec<u8>>());
+        }
     }
 
     #[test]
@@ -108,10 +109,12 @@ mod tests {
                 Ok(())
             }
         }
-        let endless = |pages: &mut PageSender<'_>| loop {
-            pages.send_page(&mut vec![0])?;
-        };
-        let failed = write_plain(&mut Full, endless).unwrap_err();
-        assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
+        for is_long in [false, true] {
+            let endless = |pages: &mut PageSender<'_, u8>| loop {
+                pages.send(0)?;
+            };
+            let failed = write_plain(&mut Full, |number| vec![number], is_long, endless).unwrap_err();
+            assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
+        }
     }
 }

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::mem::{replace, take};
 use std::path::Path;
 
 use platform::positional::read_exact_at;
@@ -27,21 +28,46 @@ pub trait Record: Ord + Copy {
 /// Bytes in memory while all runs are merged.
 const MERGE_BYTES: usize = 8 << 20;
 
-/// Collects records in any order, at most one run of them in memory.
+/// Collects records in any order, at most one run of them in memory for each thread.
 #[derive(Debug)]
 pub struct Sorter<'a, R> {
     folder: &'a Path,
     run: Vec<R>,
     length: usize,
-    file: Option<BufWriter<File>>,
+    /// Runs that wait to be sorted.
+    full: Vec<UnsortedRun<R>>,
+    file: Option<File>,
     /// The end of each run, in records.
     ends: Vec<u64>,
 }
 
-impl<'a, R: Record> Sorter<'a, R> {
+/// As many records as are in memory at once.
+#[derive(Debug)]
+pub struct UnsortedRun<R>(Vec<R>);
+
+/// Encoded records in ascending order.
+#[derive(Debug)]
+pub struct SortedRun {
+    bytes: Vec<u8>,
+    records: u64,
+}
+
+impl<R: Record> UnsortedRun<R> {
+    /// Sorts the records.
+    pub fn sort(self) -> SortedRun {
+        let mut bytes = vec![0; self.0.len() * R::SIZE];
+        for (&(_, at), record) in order(&self.0).iter().zip(bytes.chunks_exact_mut(R::SIZE)) {
+            self.0[at as usize].encode(record);
+        }
+        SortedRun { bytes, records: self.0.len() as u64 }
+    }
+}
+
+impl<'a, R: Record + Send> Sorter<'a, R> {
     /// Sorts with up to `length` records in memory and the others in a temporary file in `folder`.
     pub fn new(folder: &'a Path, length: usize) -> Self {
-        Self { folder, run: Vec::new(), length: length.max(1), file: None, ends: Vec::new() }
+        let length = length.max(1);
+        Self { folder, run: Vec::new(), length, full: Vec::new(), file: None, ends: Vec::new() }
     }
 
     /// Adds a record.
@@ -51,27 +77,43 @@ impl<'a, R: Record> Sorter<'a, R> {
     #[inline]
     pub fn push(&mut self, record: R) -> io::Result<()> {
         if self.run.len() == self.length {
-            self.spill()?;
+            self.fill()?;
         }
         self.run.push(record);
         Ok(())
     }
 
     #[cold]
-    fn spill(&mut self) -> io::Result<()> {
-        let order = order(&self.run);
+    fn fill(&mut self) -> io::Result<()> {
+        if self.full.len() == threads::limit() {
+            self.spill()?;
+        }
+        self.full.push(UnsortedRun(replace(&mut self.run, Vec::with_capacity(self.length))));
+        Ok(())
+    }
+
+    /// Takes the runs that are full. They are sorted on any thread, then [`Self::add`] takes them back.
+    pub fn take_full(&mut self) -> Vec<UnsortedRun<R>> {
+        take(&mut self.full)
+    }
+
+    /// Adds the records of a run.
+    ///
+    /// # Errors
+    /// As [`Self::push`].
+    pub fn add(&mut self, run: &SortedRun) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
-            none => none.insert(BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(self.folder)?)),
+            none => none.insert(tempfile::tempfile_in(self.folder)?),
         };
-        let mut bytes = vec![0; R::SIZE];
-        for &(_, at) in &order {
-            self.run[at as usize].encode(&mut bytes);
-            file.write_all(&bytes)?;
-        }
-        self.ends.push(self.ends.last().unwrap_or(&0) + self.run.len() as u64);
-        self.run.clear();
+        file.write_all(&run.bytes)?;
+        self.ends.push(self.ends.last().unwrap_or(&0) + run.records);
         Ok(())
+    }
+
+    /// Sorts the runs that are full on all threads that are free.
+    fn spill(&mut self) -> io::Result<()> {
+        threads::in_order(self.take_full(), UnsortedRun::sort, |run| self.add(&run))
     }
 
     /// All records in ascending order.
@@ -79,14 +121,14 @@ impl<'a, R: Record> Sorter<'a, R> {
     /// # Errors
     /// As [`Self::push`].
     pub fn finish(mut self) -> io::Result<Sorted<R>> {
-        if self.file.is_some() && !self.run.is_empty() {
-            self.spill()?;
+        if (self.file.is_some() || !self.full.is_empty()) && !self.run.is_empty() {
+            self.full.push(UnsortedRun(take(&mut self.run)));
         }
+        self.spill()?;
         let Some(file) = self.file else {
             let order = order(&self.run);
             return Ok(Sorted::Memory { run: self.run, order: order.into_iter() });
         };
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         self.run = Vec::new();
         let share = (MERGE_BYTES / self.ends.len() / R::SIZE).max(1);
         let (mut runs, mut heads) = (Vec::with_capacity(self.ends.len()), BinaryHeap::new());
@@ -213,7 +255,10 @@ mod tests {
         let mut sorter = Sorter::new(folder.path(), length);
         for &value in values {
             sorter.push(value).expect("room");
-            assert!(sorter.run.len() <= length, "one run at most is in memory");
+            assert!(
+                sorter.run.len() <= length && sorter.full.len() <= threads::limit(),
+                "few runs are in memory"
+            );
         }
         let all = sorter.finish().expect("room").collect::<io::Result<_>>().expect("readable");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing is left behind");
@@ -227,6 +272,21 @@ mod tests {
             expected.sort_unstable();
             prop_assert_eq!(sorted(&values, length), expected);
         }
+    }
+
+    #[test]
+    fn runs_may_be_sorted_elsewhere_and_come_back_in_any_order() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut sorter = Sorter::new(folder.path(), 3);
+        let mut away = Vec::new();
+        for value in (0..20_i64).rev() {
+            sorter.push(value).expect("room");
+            away.extend(sorter.take_full());
+        }
+        assert_eq!(away.len(), 6);
+        away.into_iter().rev().for_each(|run| sorter.add(&run.sort()).expect("room"));
+        let all: Vec<i64> = sorter.finish().expect("room").map(|value| value.expect("readable")).collect();
+        assert!(all.into_iter().eq(0..20));
     }
 
     #[test]

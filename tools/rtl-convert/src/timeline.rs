@@ -14,11 +14,11 @@ use crate::launched_kernels::LaunchedKernels;
 use crate::layout::{EventStream, TimelineLayout};
 use crate::render_options::RenderOptions;
 use crate::rows::RowCounts;
-use crate::sort::Sorter;
+use crate::sort::{SortedRun, Sorter, UnsortedRun};
 use crate::tracks::{GroupBy, PerfettoTrack, PerfettoTracks, TrackGroup, TrackKind};
 
-/// Events in memory at once: 33 MB.
-const RUN: usize = 1 << 18;
+/// Events that are sorted at once: 8 MB.
+const RUN: usize = 1 << 16;
 
 /// The beginning of the category of a step, which has its number (torch.profiler).
 const STEP: &str = "ProfilerStep#";
@@ -89,6 +89,19 @@ impl<'a> TimelineBuilder<'a> {
         self.rows.all += tables.memory_events.len() as u64;
         self.memory_events.extend_from_slice(&tables.memory_events);
         Ok(())
+    }
+
+    /// Takes the runs of events that are full. They are sorted on any thread, then [`Self::add_sorted`] takes them back.
+    pub fn take_full(&mut self) -> Vec<UnsortedRun<Event>> {
+        self.sorter.take_full()
+    }
+
+    /// Adds the events of a run.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn add_sorted(&mut self, run: &SortedRun) -> io::Result<()> {
+        self.sorter.add(run)
     }
 
     /// Adds counter tracks.

@@ -4,12 +4,14 @@ use std::io;
 
 use atomic_file::AtomicFile;
 use cli::{Failure, Progress, units};
-use rtl_schema::Select;
+use rtl_schema::{PieceSink, Select, Tables};
 
 use crate::counter_tracks::HardwareCounters;
+use crate::event::Event;
 use crate::format::{Job, Written};
 use crate::layout::EventWriter;
-use crate::page_writer;
+use crate::page_writer::{self, PageSender};
+use crate::sort::{SortedRun, UnsortedRun};
 use crate::timeline::TimelineBuilder;
 
 /// The Perfetto UI opens no more slices than this in a browser.
@@ -24,7 +26,7 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let mut builder = TimelineBuilder::new(file.folder(), job.render.group_by, job.render.kernel_names);
     // Arguments include threads, which place ranges on tracks.
     let select = Select { ids: false, launch: !job.render.no_args, ..Select::everything() };
-    let tables = job.source.stream(&select, |batch| builder.add(batch).map_err(unsorted))?;
+    let tables = job.source.stream_to(&select, &mut Timeline(&mut builder))?;
     if let Some(mut hardware) = HardwareCounters::of(&tables) {
         // Counters follow their dispatches in the trace, so a second pass finds the dispatches by id.
         let select = Select { ids: true, secondary: false, ..select };
@@ -40,8 +42,10 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let progress = Progress::new("writing", written, !job.render.progress);
     let unwritten = |error| Failure::input(error).context(format!("cannot write {}", job.output.display()));
     let mut content = file.writer().map_err(unwritten)?;
-    page_writer::write(&mut content, |pages| stream.write::<W>(&layout, pages, &progress))
-        .map_err(unwritten)?;
+    let renderings = W::renderings(&layout);
+    let render = |batch| W::render(batch, &renderings, &layout);
+    let draw = |pages: &mut PageSender<'_, W::Batch>| stream.write::<W>(&layout, pages, &progress);
+    page_writer::write(&mut content, render, W::IS_RENDERED_APART, draw).map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
     file.commit()?;
     let warnings = (written > BROWSER).then(|| {
@@ -52,6 +56,28 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
         )
     });
     Ok(Written { warnings: warnings.into_iter().collect(), ..Written::one(job, rows) })
+}
+
+/// Takes the rows of a trace; the events are sorted while more are read.
+struct Timeline<'b, 'a>(&'b mut TimelineBuilder<'a>);
+
+impl PieceSink for Timeline<'_, '_> {
+    type Task = UnsortedRun<Event>;
+    type Output = SortedRun;
+    type Error = Failure;
+
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Failure> {
+        self.0.add(piece).map_err(unsorted)?;
+        Ok(self.0.take_full())
+    }
+
+    fn work(run: Self::Task) -> SortedRun {
+        run.sort()
+    }
+
+    fn end(&mut self, run: SortedRun) -> Result<(), Failure> {
+        self.0.add_sorted(&run).map_err(unsorted)
+    }
 }
 
 fn unsorted(error: io::Error) -> Failure {

@@ -19,7 +19,7 @@ use crate::event::{Event, Kind};
 use crate::event_args::EventArgs;
 use crate::flows::End;
 use crate::format::Format;
-use crate::layout::{EventWriter, TimelineLayout};
+use crate::layout::{EventWriter, PAGE, TimelineLayout};
 use crate::tracks::{self, TrackGroup};
 use crate::{utilization, viewer};
 
@@ -146,11 +146,22 @@ impl Pftrace {
 }
 
 impl EventWriter for Pftrace {
+    /// A page: packets refer to those before them.
+    type Batch = Vec<u8>;
+    type Renderings = ();
+    const IS_RENDERED_APART: bool = false;
+
+    fn renderings(_: &TimelineLayout<'_>) {}
+
+    fn render(page: Vec<u8>, (): &(), _: &TimelineLayout<'_>) -> Vec<u8> {
+        page
+    }
+
     fn new(layout: &TimelineLayout<'_>) -> Self {
         let mut pftrace = Self {
             page: Vec::new(),
             interning: Interning::new(),
-            args: EventArgs::default(),
+            args: EventArgs::new(layout.tables),
             stages: layout.options.gpu_events.then(|| Stages::new(layout)),
             lanes: vec![Vec::new(); layout.tracks.len()],
             uuids: layout.groups.len() as u64,
@@ -246,8 +257,13 @@ impl EventWriter for Pftrace {
         self.end_until(i64::MAX);
     }
 
-    fn page(&mut self) -> &mut Vec<u8> {
-        &mut self.page
+    fn is_full(&self) -> bool {
+        self.page.len() >= PAGE
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        let next = Vec::with_capacity(self.page.capacity());
+        std::mem::replace(&mut self.page, next)
     }
 }
 
