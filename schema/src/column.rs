@@ -174,10 +174,23 @@ pub(crate) trait Storage<T> {
     fn value(&self, row: usize) -> T;
     /// Appends all values of `other`, which are not copied into a column without rows.
     fn append(&mut self, other: Self);
+    /// Makes room for `rows` rows in all.
+    fn reserve_to(&mut self, _rows: usize) {}
     /// Keeps the rows whose flag is true.
     fn retain(&mut self, keep: &[bool]);
     /// Appends default values until there are `rows` rows, where the storage may lag behind.
     fn pad_to(&mut self, _rows: usize) {}
+}
+
+/// Appends all values of `parts`; there are `rows` rows in the end.
+pub(crate) fn append_all<T, S: Storage<T>>(own: &mut S, parts: Vec<S>, rows: usize) {
+    for (at, part) in parts.into_iter().enumerate() {
+        // The first part is not copied into a column without rows: it would be in memory twice.
+        if at > 0 {
+            own.reserve_to(rows);
+        }
+        own.append(part);
+    }
 }
 
 impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
@@ -197,6 +210,12 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
                 values.resize(values.len() + rows, value);
             }
             (own, Self::Values(other)) => own.to_mut().extend_from_slice(&other),
+        }
+    }
+
+    fn reserve_to(&mut self, rows: usize) {
+        if let Self::Values(values) = self {
+            values.reserve_to(rows);
         }
     }
 
@@ -226,6 +245,10 @@ impl Storage<Option<i64>> for Durations {
         self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
     }
 
+    fn reserve_to(&mut self, rows: usize) {
+        self.short.reserve_to(rows);
+    }
+
     fn retain(&mut self, keep: &[bool]) {
         let kept = (0..self.len()).filter(|&row| keep[row]).map(|row| self.get(row)).collect();
         *self = kept;
@@ -244,6 +267,10 @@ impl<T: Copy> Storage<T> for Vec<T> {
         } else {
             self.extend_from_slice(&other);
         }
+    }
+
+    fn reserve_to(&mut self, rows: usize) {
+        self.reserve_exact(rows.saturating_sub(self.len()));
     }
 
     fn retain(&mut self, keep: &[bool]) {

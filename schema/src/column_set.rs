@@ -1,6 +1,9 @@
 //! Declares the columns of a table once: [`columns!`] makes the row, the struct of columns, and every function that
 //! visits each column.
 
+/// Copying fewer rows takes less time than starting a thread.
+pub(crate) const PARALLEL: usize = 200_000;
+
 /// Declares a row and its table: `field: type of a value => storage of the column`. Fields of the table that are no
 /// columns follow in `extra`.
 macro_rules! columns {
@@ -70,11 +73,26 @@ macro_rules! columns {
                 $($crate::column::Storage::pad_to(&mut self.$field, rows);)*
             }
 
-            /// Appends the columns of `other`, freeing each before the next one is copied.
-            fn append_columns(&mut self, mut other: Self) {
+            /// Appends the columns of `others`, of many rows several at a time; a column of one is freed before that of the next
+            /// one is copied.
+            fn append_columns(&mut self, others: Vec<Self>) {
                 self.fill();
-                other.fill();
-                $($crate::column::Storage::append(&mut self.$field, other.$field);)*
+                let added = others.iter().map(Self::len).sum::<usize>();
+                let rows = self.len() + added;
+                $(let mut $field: Vec<$storage> = Vec::with_capacity(others.len());)*
+                for mut other in others {
+                    other.fill();
+                    $($field.push(other.$field);)*
+                }
+                let works: Vec<Box<dyn FnOnce() + Send + '_>> = vec![$({
+                    let own = &mut self.$field;
+                    Box::new(move || $crate::column::append_all(own, $field, rows))
+                },)*];
+                if added > $crate::column_set::PARALLEL {
+                    threads::map(works, |work| work());
+                } else {
+                    works.into_iter().for_each(|work| work());
+                }
             }
 
             /// Keeps the rows of every column whose flag is true.

@@ -72,15 +72,26 @@ impl Dispatches {
     }
 
     /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
-    pub fn append(&mut self, mut other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
-        other.fill();
+    pub fn append(&mut self, other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
+        self.append_columns(vec![other.renumbered(tracks, shapes)]);
+    }
+
+    /// The same with several others in order, by several threads.
+    pub(crate) fn append_all(&mut self, others: Vec<(Self, Vec<TrackId>, Vec<ShapeId>)>) {
+        self.append_columns(threads::map(others, |(other, tracks, shapes)| {
+            other.renumbered(&tracks, &shapes)
+        }));
+    }
+
+    fn renumbered(mut self, tracks: &[TrackId], shapes: &[ShapeId]) -> Self {
+        self.fill();
         if !is_identity(tracks) {
-            other.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
+            self.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
         }
         if !is_identity(shapes) {
-            other.shape.map(|shape| shape.map(|shape| shapes[shape.index()]));
+            self.shape.map(|shape| shape.map(|shape| shapes[shape.index()]));
         }
-        self.append_columns(other);
+        self
     }
 
     /// Keeps the rows whose flag is true.
@@ -92,4 +103,40 @@ impl Dispatches {
 /// Whether every id maps to itself.
 fn is_identity<I: Copy + Into<u32>>(ids: &[I]) -> bool {
     ids.iter().enumerate().all(|(at, &id)| id.into() as usize == at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_parts_are_appended_as_one_after_the_other() {
+        // More than one thread copies alone; the second part makes a column of one value one of several.
+        let part = |rows: i64, start: i64| -> Dispatches {
+            let row = |row: i64| Dispatch {
+                track: TrackId((row % 2) as u32),
+                start: start + row,
+                duration: (row % 7 > 0).then_some(row * 5_000_000),
+                shape: (start > 0).then_some(ShapeId((row % 3) as u32)),
+                range: 9,
+                ..Dispatch::default()
+            };
+            (0..rows).map(row).collect()
+        };
+        let parts = || [part(3, 0), part(0, 5), part(120_000, 10), part(130_000, 20)];
+        let (tracks, shapes) = ([TrackId(1), TrackId(0)], [ShapeId(0), ShapeId(2), ShapeId(1)]);
+        let mut expected = Dispatches::default();
+        parts().into_iter().for_each(|part| expected.append(part, &tracks, &shapes));
+        let mut found = Dispatches::default();
+        found.append_all(parts().map(|part| (part, tracks.to_vec(), shapes.to_vec())).into());
+        assert_eq!(found, expected);
+        let first = Dispatch {
+            start: 10,
+            track: TrackId(1),
+            shape: Some(ShapeId(0)),
+            range: 9,
+            ..Dispatch::default()
+        };
+        assert_eq!([found.get(3), found.get(120_003)], [first, Dispatch { start: 20, ..first }]);
+    }
 }

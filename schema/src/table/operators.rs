@@ -38,7 +38,7 @@ columns! {
 impl Operators {
     /// Appends all rows of `other`.
     pub fn append(&mut self, other: Self) {
-        self.append_columns(other);
+        self.append_columns(vec![other]);
     }
 
     /// Keeps the rows whose flag is true.

@@ -35,7 +35,7 @@ impl PythonFrames {
 
     /// Appends all rows of `other`.
     pub fn append(&mut self, other: Self) {
-        self.append_columns(other);
+        self.append_columns(vec![other]);
     }
 
     /// Keeps the rows whose flag is true.

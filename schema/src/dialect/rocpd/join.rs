@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 use super::ops::{OpPart, UNNAMED};
 use super::{Agents, Processes, Variant, links};
-use crate::table::{Copies, Track, Tracks};
+use crate::table::{Copies, Dispatches, Track, Tracks};
 use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, ShapeId, Tables, TrackId};
 
 /// Joins the parts of a scan: their local ids become ids of the tables.
@@ -34,14 +34,15 @@ impl Join<'_> {
     pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
         let gpus = parts.iter().flat_map(|part| part.gpus.rows().iter().copied()).collect();
         self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
-        let rows = parts.iter().map(|part| part.dispatches.len()).sum();
-        for part in parts {
+        let append = |part: OpPart| {
             let copies = self.met.held.len();
             self.met
                 .bytes_of_calls
                 .extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
-            self.append(part, rows, tables);
-        }
+            self.append(part, tables)
+        };
+        let dispatches = parts.into_iter().map(append).collect();
+        tables.dispatches.append_all(dispatches);
     }
 
     /// Adds the results that need all parts: dangling links, problems, held copies.
@@ -56,8 +57,8 @@ impl Join<'_> {
         }
     }
 
-    /// Adds `part` to the tables, which will have `rows` dispatches in the end.
-    fn append(&mut self, mut part: OpPart, rows: usize, tables: &mut Tables) {
+    /// Adds all but the dispatches of `part` to the tables. Returns these with their tracks and shapes in the tables.
+    fn append(&mut self, mut part: OpPart, tables: &mut Tables) -> (Dispatches, Vec<TrackId>, Vec<ShapeId>) {
         part.dispatches.fill();
         self.met.correlated |=
             !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
@@ -90,18 +91,10 @@ impl Join<'_> {
             range.process = self.process(range.process, &pids, tables);
             tables.ranges.push(range);
         }
-        // The first part is not copied: it would be in memory twice.
-        let others = rows.saturating_sub(part.dispatches.len());
-        let is_first = tables.dispatches.is_empty();
-        tables.dispatches.append(part.dispatches, &tracks, &shapes);
-        if is_first {
-            tables.dispatches.name.reserve_exact(others);
-            tables.dispatches.track.reserve_exact(others);
-            tables.dispatches.start.reserve_exact(others);
-        }
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.extend(part.extra_links);
         self.met.problems.append(part.problems);
+        (part.dispatches, tracks, shapes)
     }
 
     fn tracks(
