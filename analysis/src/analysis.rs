@@ -13,6 +13,7 @@ use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
 use crate::ops::{Op, Order};
+use crate::parallel;
 use crate::ranges::{self, Attribution, Cursor, RangeReport, Repeated};
 use crate::ranks::{self, Ranks};
 use crate::sweep::{self, Gap, Sweep};
@@ -23,9 +24,6 @@ const LONGEST_GAPS: usize = 10;
 
 /// Ranges that come again at least this often are steps.
 const LEAST_STEPS: usize = 2;
-
-/// Traces of more ops are worth a second thread; starting one costs as much as a small report.
-const PARALLEL: usize = 200_000;
 
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
 #[derive(Debug)]
@@ -57,10 +55,13 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Computes parts that are needed later, several at a time; nothing where there are at most 200,000 dispatches.
-    pub fn prepare(&self, parts: &[fn(&Self)]) {
-        if self.tables.dispatches.len() > PARALLEL {
-            threads::map(parts, |part| part(self));
+    /// Computes parts that are needed later; nothing where there are at most 200,000 dispatches. `divided` come one after
+    /// the other, each on all threads: others need them, and two that wait for one part would keep its threads. Behind them
+    /// come `others`, several at a time.
+    pub fn prepare(&self, divided: &[fn(&Self)], others: &[fn(&Self)]) {
+        if self.tables.dispatches.len() > parallel::LEAST_ROWS {
+            divided.iter().for_each(|part| part(self));
+            threads::map(others, |part| part(self));
         }
     }
 
@@ -193,8 +194,8 @@ impl<'a> Analysis<'a> {
         let (order, gpus) = (self.order(), &self.sweep().gpus);
         let from = gpus.iter().map(|gpu| gpu.start_ns).min().unwrap_or(0);
         let to = gpus.iter().map(|gpu| gpu.end_ns).max().unwrap_or(0);
-        let busy = |ops| busy_over_time(self.tables, ops, (from, to));
-        let mut busy: Vec<_> = order.agents.iter().map(|ops| (ops, busy(ops))).collect();
+        let mut busy: Vec<_> =
+            order.agents.iter().zip(busy_over_time(self.tables, order, (from, to))).collect();
         let place = |agent: AgentId| {
             let number = self.tables.agents.get(agent.index()).map_or(-1, |agent| agent.number);
             (number, labels::agent(self.tables, agent))

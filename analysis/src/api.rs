@@ -100,10 +100,10 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
         }
     }
     let mut sorted = Sorted::of(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
-    let mut groups: Vec<ApiGroup> = (sorted.groups())
+    let mut groups: Vec<ApiGroup> = (sorted.stats().into_iter())
         .zip(keys)
         .zip(errors.into_iter().zip(unfinished))
-        .map(|(((stats, _), (name, domain)), (errors, unfinished))| ApiGroup {
+        .map(|((stats, (name, domain)), (errors, unfinished))| ApiGroup {
             domain: domain.is_some().then(|| tables.strings.get(domain).to_owned()),
             name: tables.strings.get(name).to_owned(),
             stats,

@@ -2,22 +2,22 @@
 
 use rtl_schema::Tables;
 
-use crate::ops::AgentOps;
+use crate::ops::{self, AgentOps, Order};
 
 /// How many parts the time of a trace has.
 pub const PARTS: usize = 24;
 
-/// The part of the time, 0 to 1, with an op of one GPU running, in each of [`PARTS`] equal parts of the time `from` a moment `to`
-/// another, in ns, which are those of all GPUs.
-pub(crate) fn busy_over_time(tables: &Tables, ops: &AgentOps, (from, to): (i64, i64)) -> [f64; PARTS] {
-    let mut shares = Shares::of(from, to);
-    let base = ops.base(tables);
-    for same in ops.in_order(tables) {
+/// By GPU of `order`, the part of the time, 0 to 1, with an op of it running, in each of [`PARTS`] equal parts of the time
+/// `from` a moment `to` another, in ns, which are those of all GPUs.
+pub(crate) fn busy_over_time(tables: &Tables, order: &Order, (from, to): (i64, i64)) -> Vec<[f64; PARTS]> {
+    let state = |ops: &AgentOps| (ops.base(tables), Shares::of(from, to));
+    let mut gpus: Vec<(i64, Shares)> = order.agents.iter().map(state).collect();
+    ops::in_order_on_threads(tables, order, &mut gpus, |(base, shares), same| {
         let start = base.saturating_add_unsigned(same.start);
         let length = same.ops().map(|op| op.length(tables)).max().unwrap_or(0);
         shares.add(start, start.saturating_add_unsigned(length));
-    }
-    shares.finish()
+    });
+    gpus.into_iter().map(|(_, shares)| shares.finish()).collect()
 }
 
 /// Adds up intervals in order of start, each moment once.

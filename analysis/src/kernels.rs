@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::hash::Hash;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use crate::distribution::{self, BARS};
 use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
+use crate::parallel;
 use crate::stats::begins;
 
 /// The key of groups of dispatches.
@@ -44,6 +46,9 @@ pub enum GroupBy {
     /// The rank in the distributed job.
     Rank,
 }
+
+/// The number of durations of groups that are worth being handed to a thread.
+const SHARE: usize = 1 << 14;
 
 /// The order of groups; equal ones by label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -113,21 +118,28 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
     let dispatches = &tables.dispatches;
     let mut sorted =
         Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
-    let of_kernel = |(position, kernel)| {
-        let (stats, zero) = sorted.stats(position..position + 1);
-        let bars = sorted.bars(position, &stats);
-        Group { stats, zero, bars, ..Group::of_kernel(kernel) }
-    };
-    let by_kernel = finish(names.kernels.iter().enumerate().map(of_kernel));
-    let mut by_category = Vec::new();
-    let mut first = 0;
+    let mut kernels = names.kernels.iter();
+    let mut by_kernel = Vec::with_capacity(names.kernels.len());
+    sorted.for_each(single(names.kernels.len()), true, |Figures { stats, zero, bars }| {
+        by_kernel.extend(kernels.next().map(|kernel| Group {
+            stats,
+            zero,
+            bars,
+            ..Group::of_kernel(kernel)
+        }));
+    });
+    let mut categories: Vec<Range<usize>> = Vec::new();
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
-        let [label, category] = [&kernels[0].category; 2].map(Arc::clone);
-        let (stats, zero) = sorted.stats(first..first + kernels.len());
-        by_category.push(Group { label, category: Some(category), stats, zero, ..Group::default() });
-        first += kernels.len();
+        let first = categories.last().map_or(0, |last| last.end);
+        categories.push(first..first + kernels.len());
     }
-    [by_kernel, finish(by_category.into_iter())]
+    let mut by_category = Vec::with_capacity(categories.len());
+    sorted.for_each(categories.iter().cloned(), false, |Figures { stats, zero, .. }| {
+        let [label, category] =
+            [&names.kernels[categories[by_category.len()].start].category; 2].map(Arc::clone);
+        by_category.push(Group { label, category: Some(category), stats, zero, ..Group::default() });
+    });
+    [finish(by_kernel), finish(by_category)]
 }
 
 /// Groups by something that the track decides.
@@ -166,8 +178,8 @@ impl Group {
 }
 
 /// Leaves out empty groups, adds shares and sorts.
-fn finish(groups: impl Iterator<Item = Group>) -> Vec<Group> {
-    let mut groups: Vec<Group> = groups.filter(|group| group.stats.calls > 0).collect();
+fn finish(mut groups: Vec<Group>) -> Vec<Group> {
+    groups.retain(|group| group.stats.calls > 0);
     let all: i128 = groups.iter().map(|group| i128::from(group.stats.total_ns)).sum();
     if all != 0 {
         groups.iter_mut().for_each(|group| group.share = group.stats.total_ns as f64 / all as f64);
@@ -176,8 +188,15 @@ fn finish(groups: impl Iterator<Item = Group>) -> Vec<Group> {
     groups
 }
 
-/// Durations by group: a counting sort of the four-byte ones into one buffer, in which every group is a slice.
+/// Durations by group: a counting sort of the four-byte ones into one buffer for each part of the rows, in which every group
+/// is a slice.
 pub(crate) struct Sorted {
+    parts: Vec<SortedPart>,
+    groups: usize,
+}
+
+/// Those of some rows.
+struct SortedPart {
     buffer: Vec<u32>,
     /// Where each group begins, and the end of the last.
     begins: Vec<usize>,
@@ -185,11 +204,93 @@ pub(crate) struct Sorted {
     long: BTreeMap<usize, Vec<i64>>,
 }
 
+/// The figures of one group, or of several neighbours.
+struct Figures {
+    stats: Stats,
+    /// How many of the durations are zero.
+    zero: u64,
+    bars: [u8; BARS],
+}
+
 impl Sorted {
-    pub(crate) fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize) -> Self {
+    pub(crate) fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize + Sync) -> Self {
+        let part = |rows| SortedPart::of(durations, groups, &group_of, rows);
+        Self { parts: threads::map(parallel::stretches_of_groups(durations.len(), groups), part), groups }
+    }
+
+    /// Statistics of each group.
+    pub(crate) fn stats(&mut self) -> Vec<Stats> {
+        let mut all = Vec::with_capacity(self.groups);
+        self.for_each(single(self.groups), false, |figures| all.push(figures.stats));
+        all
+    }
+
+    /// Each group with its label.
+    fn labelled(&mut self, label: impl Fn(usize) -> Group) -> Vec<Group> {
+        let mut all = Vec::with_capacity(self.groups);
+        self.for_each(single(self.groups), false, |Figures { stats, zero, .. }| {
+            all.push(Group { stats, zero, ..label(all.len()) });
+        });
+        all
+    }
+
+    /// Passes the figures of `wanted` to `take` in order, each several neighbours as one group; with bars where they are
+    /// wanted. Those of a million kernels are never in memory together.
+    fn for_each(
+        &mut self,
+        mut wanted: impl Iterator<Item = Range<usize>>,
+        has_bars: bool,
+        mut take: impl FnMut(Figures),
+    ) {
+        if let [only] = self.parts.as_mut_slice() {
+            return wanted.for_each(|groups| {
+                let long = only.long(&groups).collect();
+                let short = &mut only.buffer[only.begins[groups.start]..only.begins[groups.end]];
+                take(Figures::of(short, long, has_bars));
+            });
+        }
+        let parts = self.parts.as_slice();
+        let count = |groups: &Range<usize>| parts.iter().map(|part| part.short(groups).len()).sum::<usize>();
+        let figures = |groups: &Range<usize>| {
+            let mut short = Vec::with_capacity(count(groups));
+            parts.iter().for_each(|part| short.extend_from_slice(part.short(groups)));
+            Figures::of(&mut short, parts.iter().flat_map(|part| part.long(groups)).collect(), has_bars)
+        };
+        // Handing over a group of few durations takes longer than describing it.
+        let shares = std::iter::from_fn(|| {
+            let (mut share, mut durations) = (Vec::new(), 0);
+            while durations < SHARE
+                && let Some(groups) = wanted.next()
+            {
+                durations += count(&groups).max(1);
+                share.push(groups);
+            }
+            (!share.is_empty()).then_some(share)
+        });
+        let of_share = |share: Vec<Range<usize>>| share.iter().map(figures).collect::<Vec<_>>();
+        let Ok(()) = threads::in_order(shares, of_share, |figures| {
+            figures.into_iter().for_each(&mut take);
+            Ok::<(), Infallible>(())
+        });
+    }
+}
+
+/// This number of groups, each by itself.
+fn single(groups: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..groups).map(|group| group..group + 1)
+}
+
+impl SortedPart {
+    fn of(
+        durations: &Durations,
+        groups: usize,
+        group_of: impl Fn(usize) -> usize,
+        rows: Range<usize>,
+    ) -> Self {
         let mut counts = vec![0_usize; groups];
         let mut long: BTreeMap<usize, Vec<i64>> = BTreeMap::new();
-        for (row, &short) in durations.short().iter().enumerate() {
+        let short = &durations.short()[rows.clone()];
+        for (row, &short) in rows.clone().zip(short) {
             if short != u32::MAX {
                 counts[group_of(row)] += 1;
             } else if let Some(duration) = durations.valid(row) {
@@ -199,7 +300,7 @@ impl Sorted {
         let begins = begins(&counts);
         let mut next = begins.clone();
         let mut buffer = vec![0_u32; begins[groups]];
-        for (row, &short) in durations.short().iter().enumerate() {
+        for (row, &short) in rows.zip(short) {
             if short != u32::MAX {
                 let place = &mut next[group_of(row)];
                 buffer[*place] = short;
@@ -209,33 +310,64 @@ impl Sorted {
         Self { buffer, begins, long }
     }
 
-    /// Statistics of each group, and how many of its durations are zero.
-    pub(crate) fn groups(&mut self) -> impl Iterator<Item = (Stats, u64)> {
-        (1..self.begins.len()).map(|next| self.stats(next - 1..next))
+    /// The longer durations of neighbours.
+    fn long(&self, groups: &Range<usize>) -> impl Iterator<Item = i64> {
+        self.long.range(groups.clone()).flat_map(|(_, long)| long).copied()
     }
 
-    /// Each group with its label.
-    fn labelled(&mut self, label: impl Fn(usize) -> Group) -> impl Iterator<Item = Group> {
-        let groups = self.groups().enumerate();
-        groups.map(move |(position, (stats, zero))| Group { stats, zero, ..label(position) })
+    /// The four-byte durations of neighbours.
+    fn short(&self, groups: &Range<usize>) -> &[u32] {
+        &self.buffer[self.begins[groups.start]..self.begins[groups.end]]
     }
+}
 
-    /// The shape of the durations of one group.
-    fn bars(&self, group: usize, stats: &Stats) -> [u8; BARS] {
-        let short = &self.buffer[self.begins[group]..self.begins[group + 1]];
-        let long = self.long.get(&group).map_or(&[][..], Vec::as_slice);
-        distribution::bars(short, long, (stats.min_ns, stats.max_ns))
-    }
-
-    /// Several neighbours as one group.
-    fn stats(&mut self, groups: Range<usize>) -> (Stats, u64) {
-        let short = &mut self.buffer[self.begins[groups.start]..self.begins[groups.end]];
-        let mut long: Vec<i64> = self.long.range(groups).flat_map(|(_, long)| long).copied().collect();
+impl Figures {
+    /// Reorders the durations.
+    fn of(short: &mut [u32], mut long: Vec<i64>, has_bars: bool) -> Self {
         let stats = Stats::of(short, &mut long);
         let zero = match stats.min_ns {
             0 => short.iter().filter(|&&duration| duration == 0).count(),
             _ => 0,
         };
-        (stats, zero as u64)
+        let bars = match has_bars {
+            true => distribution::bars(short, &long, (stats.min_ns, stats.max_ns)),
+            false => [0; BARS],
+        };
+        Self { stats, zero: zero as u64, bars }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn figures_of_parts_are_those_of_all_rows(
+            rows in prop::collection::vec((0_usize..5, prop_oneof![-3_i64..60, 0_i64..9_000_000_000]), 0..120),
+            mut cuts in prop::collection::vec(0_usize..120, 0..5),
+        ) {
+            let durations: Durations =
+                rows.iter().map(|&(_, duration)| Some(duration).filter(|&duration| duration != -3)).collect();
+            cuts.extend([0, rows.len()]);
+            cuts.iter_mut().for_each(|cut| *cut = (*cut).min(rows.len()));
+            cuts.sort_unstable();
+            let sorted = |cuts: &[usize]| {
+                let part = |ends: &[usize]| SortedPart::of(&durations, 5, |row| rows[row].0, ends[0]..ends[1]);
+                Sorted { parts: cuts.windows(2).map(part).collect(), groups: 5 }
+            };
+            for wanted in [vec![0..1, 1..2, 2..3, 3..4, 4..5], vec![0..2, 2..5], vec![0..5, 1..1]] {
+                let figures = |cuts: &[usize]| -> Vec<_> {
+                    let mut all = Vec::new();
+                    sorted(cuts).for_each(wanted.iter().cloned(), true, |Figures { stats, zero, bars }| {
+                        all.push((stats, zero, bars));
+                    });
+                    all
+                };
+                prop_assert_eq!(figures(&cuts), figures(&[0, rows.len()]));
+            }
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
 //! their step. That is believed only of groups of which nearly all calls take nearly the same time.
 
-use rtl_schema::Tables;
+use rtl_schema::{Durations, ShapeId, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::finding::{Finding, PLACES};
@@ -11,6 +11,7 @@ use super::inputs::Inputs;
 use super::words::{percent, time};
 use crate::first_use::distinct;
 use crate::kernels::Group;
+use crate::ops;
 use crate::ranges::Repeated;
 use crate::trust::Evidence;
 
@@ -38,6 +39,17 @@ struct Late {
     /// Row and excess in ns of the latest.
     worst: Vec<(i64, u32)>,
 }
+
+/// The calls of one GPU: rows by work. A work is a kernel with a shape and a position in its step.
+#[derive(Debug, Default)]
+struct Works {
+    rows: FxHashMap<(Work, u32), Vec<u32>>,
+    /// By step, how many calls there were so far.
+    places: FxHashMap<(Work, Option<usize>), u32>,
+}
+
+/// A kernel and its shape.
+type Work = (usize, Option<ShapeId>);
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     let analysis = inputs.analysis;
@@ -91,37 +103,55 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
     let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
     let processes: Vec<_> = processes.into_iter().collect();
     let steps = Repeated::of(tables, &processes, LEAST_CALLS);
+    let add = |Works { rows, places }: &mut Works, row: u32| {
+        let at = row as usize;
+        let kernel = names.kernel(dispatches.name[at]);
+        if !is_suspect[kernel] {
+            return;
+        }
+        let work = (kernel, dispatches.shape.get(at));
+        let step = steps.as_ref().map(|steps| steps.of_dispatch(tables, at));
+        // What runs outside the steps has no position in one.
+        let place = match step {
+            Some(None) => return,
+            Some(step) => {
+                let place = places.entry((work, step)).or_default();
+                *place += 1;
+                *place
+            }
+            // Nothing tells one work from another.
+            None if work.1.is_none() => return,
+            None => 0,
+        };
+        rows.entry((work, place)).or_default().push(row);
+    };
+    let most = MOST[usize::from(steps.is_none())];
+    let of_gpu = |works: Works| {
+        drop(works.places);
+        let mut late: FxHashMap<usize, Late> = FxHashMap::default();
+        for (((kernel, _), _), rows) in works.rows {
+            late.entry(kernel).or_default().add(&dispatches.duration, &rows, most);
+        }
+        late
+    };
+    let of_gpus = match steps {
+        None => {
+            let mut works: Vec<Works> = order.agents.iter().map(|_| Works::default()).collect();
+            ops::in_order_on_threads(tables, order, &mut works, |works, same| {
+                same.dispatches.iter().for_each(|&row| add(works, row));
+            });
+            threads::map(works, of_gpu)
+        }
+        // Counts by step take as much memory as the ops: not those of all GPUs at once.
+        Some(_) => threads::map(&order.agents, |ops| {
+            let mut works = Works::default();
+            ops.dispatches.iter().for_each(|&row| add(&mut works, row));
+            of_gpu(works)
+        }),
+    };
     let mut late: FxHashMap<usize, Late> = FxHashMap::default();
-    for ops in &order.agents {
-        let mut places = FxHashMap::default();
-        let mut groups: FxHashMap<_, Vec<(i64, u32)>> = FxHashMap::default();
-        for &row in &ops.dispatches {
-            let at = row as usize;
-            let kernel = names.kernel(dispatches.name[at]);
-            if !is_suspect[kernel] {
-                continue;
-            }
-            let shape = dispatches.shape.get(at);
-            let step = steps.as_ref().map(|steps| steps.of_dispatch(tables, at));
-            // What runs outside the steps has no position in one.
-            let place = match step {
-                Some(None) => continue,
-                Some(step) => {
-                    let place: &mut u32 = places.entry((kernel, shape, step)).or_default();
-                    *place += 1;
-                    *place
-                }
-                // Nothing tells one work from another.
-                None if shape.is_none() => continue,
-                None => 0,
-            };
-            if let Some(duration) = dispatches.duration.valid(at) {
-                groups.entry((kernel, shape, place)).or_default().push((duration, row));
-            }
-        }
-        for ((kernel, ..), calls) in groups {
-            late.entry(kernel).or_default().add(calls, MOST[usize::from(steps.is_none())]);
-        }
+    for (kernel, of_gpu) in of_gpus.into_iter().flatten() {
+        late.entry(kernel).or_default().append(of_gpu);
     }
     for late in late.values_mut() {
         late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
@@ -131,10 +161,12 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
 
 impl Late {
     /// Adds the calls of one work, of which at least the part `most` must be usual.
-    fn add(&mut self, mut calls: Vec<(i64, u32)>, most: f64) {
-        if calls.len() < LEAST_CALLS {
+    fn add(&mut self, durations: &Durations, rows: &[u32], most: f64) {
+        if rows.len() < LEAST_CALLS {
             return;
         }
+        let call = |&row: &u32| Some((durations.valid(row as usize)?, row));
+        let mut calls: Vec<(i64, u32)> = rows.iter().filter_map(call).collect();
         let middle = calls.len() / 2;
         let median = calls.select_nth_unstable(middle).1.0;
         let near = |&&(duration, _): &&(i64, u32)| (duration - median).abs() as f64 <= NEAR * median as f64;
@@ -149,6 +181,14 @@ impl Late {
             self.excess_ns = self.excess_ns.saturating_add(excess);
             self.worst.push((excess, row));
         }
+    }
+
+    /// Adds those of another GPU.
+    fn append(&mut self, other: Self) {
+        self.excess_ns = self.excess_ns.saturating_add(other.excess_ns);
+        self.calls += other.calls;
+        self.of += other.of;
+        self.worst.extend(other.worst);
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn idle(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> 
     let threads = Threads::of(tables, times);
     let gpu = |ops| GpuSweep::new(tables, ops, &threads, times);
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
-    ops::in_order(tables, order, &mut gpus, GpuSweep::add);
+    ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
     let mut gpus: Vec<GpuIdle> = gpus.into_iter().map(GpuSweep::finish).collect();
     gpus.sort_by(|one, other| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
     gpus

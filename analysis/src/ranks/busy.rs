@@ -4,7 +4,7 @@ use rtl_schema::Tables;
 
 use super::members::Members;
 use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::ops::{self, Order};
 use crate::union_length::{UnionLength, to_ns};
 
 /// Unions of the ops of one rank.
@@ -40,16 +40,15 @@ impl Busy {
 
 /// By member. Two processes that share a GPU have unions of their own.
 pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &KernelNames) -> Vec<Busy> {
-    let mut busy = vec![Busy::default(); members.all.len()];
-    for ops in &order.agents {
-        for same in ops.in_order(tables) {
-            for op in same.ops() {
-                if let Some(at) = members.of_track(op.track(tables)) {
-                    let collective = !op.copy && names.is_collective(tables.dispatches.name[op.row as usize]);
-                    busy[at].add(same.start, op.length(tables), collective);
-                }
+    let by_agent = members.by_agent(order);
+    let mut busy = by_agent.divide(vec![Busy::default(); members.all.len()]);
+    ops::in_order_on_threads(tables, order, &mut busy, |busy, same| {
+        for op in same.ops() {
+            if let Some(at) = members.of_track(op.track(tables)) {
+                let collective = !op.copy && names.is_collective(tables.dispatches.name[op.row as usize]);
+                busy[by_agent.place(at)].add(same.start, op.length(tables), collective);
             }
         }
-    }
-    busy
+    });
+    by_agent.join(busy)
 }

@@ -70,16 +70,13 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
     let (sequences, kernels) = align::sequences(calls, |process, agent| members.of_place(process, agent));
     let matched = align::group_sequences(&sequences);
     let mut groups = Vec::new();
-    let mut instances: Vec<GroupInstances> = Vec::new();
-    for group in &matched.groups {
-        instances.push(GroupInstances {
-            kernel: identity(&kernels[group.members[0]]).to_owned(),
-            members: group.members.iter().map(|&at| sequences[at].rank).collect(),
-            all: align::matched_collectives(group, &sequences).collect(),
-            on_one_clock: false,
-        });
-    }
-    for position in 0..instances.len() {
+    let mut instances: Vec<GroupInstances> = threads::map(&matched.groups, |group| GroupInstances {
+        kernel: identity(&kernels[group.members[0]]).to_owned(),
+        members: group.members.iter().map(|&at| sequences[at].rank).collect(),
+        all: align::matched_collectives(group, &sequences).collect(),
+        on_one_clock: false,
+    });
+    let described = threads::map(0..instances.len(), |position| {
         let own = &instances[position];
         let whole: Vec<&MatchedCollective> =
             own.all.iter().filter(|collective| matched.groups[position].is_whole(collective)).collect();
@@ -87,8 +84,10 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
             true => align::leave_together(&among(&instances, &own.members)),
             false => align::leave_together(whole.iter().copied()),
         };
-        let (group, waits) = describe(tables, members, own, &whole, leave_together);
-        instances[position].on_one_clock = group.on_one_clock;
+        describe(tables, members, own, &whole, leave_together)
+    });
+    for (own, (group, waits)) in instances.iter_mut().zip(described) {
+        own.on_one_clock = group.on_one_clock;
         groups.push(group);
         all_waits.append(&waits);
     }

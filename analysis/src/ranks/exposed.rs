@@ -8,7 +8,7 @@ use rtl_schema::Tables;
 use super::collectives::GroupInstances;
 use super::members::Members;
 use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::ops::{self, Order};
 use crate::uncovered::Uncovered;
 
 /// Waiting with nothing beside it, in ns, by member.
@@ -30,18 +30,20 @@ pub(super) fn waiting_ns(
             }
         }
     }
-    let mut alone: Vec<Uncovered> = waits.into_iter().map(Uncovered::of).collect();
-    for ops in &order.agents {
-        let base = ops.base(tables);
-        for same in ops.in_order(tables) {
-            let start = base.saturating_add_unsigned(same.start);
-            for op in same.ops() {
-                let is_own = op.copy || !names.is_collective(tables.dispatches.name[op.row as usize]);
-                if let Some(member) = members.of_track(op.track(tables)).filter(|_| is_own) {
-                    alone[member].add(start, start.saturating_add_unsigned(op.length(tables)));
-                }
+    let by_agent = members.by_agent(order);
+    let alone = by_agent.divide(waits.into_iter().map(Uncovered::of).collect());
+    let bases = order.agents.iter().map(|ops| ops.base(tables));
+    let mut gpus: Vec<(i64, Vec<Uncovered>)> = bases.zip(alone).collect();
+    ops::in_order_on_threads(tables, order, &mut gpus, |(base, alone), same| {
+        let start = base.saturating_add_unsigned(same.start);
+        for op in same.ops() {
+            let is_own = op.copy || !names.is_collective(tables.dispatches.name[op.row as usize]);
+            if let Some(member) = members.of_track(op.track(tables)).filter(|_| is_own) {
+                let end = start.saturating_add_unsigned(op.length(tables));
+                alone[by_agent.place(member)].add(start, end);
             }
         }
-    }
+    });
+    let alone = by_agent.join(gpus.into_iter().map(|(_, alone)| alone).collect());
     alone.into_iter().map(Uncovered::finish).collect()
 }

@@ -1,10 +1,13 @@
 //! How evenly each kernel is spread over the ranks that ran it.
 
+use std::ops::Range;
+
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use super::members::Members;
 use crate::kernel_names::KernelNames;
+use crate::parallel;
 use crate::stats::CallTotal;
 
 /// One kernel on the ranks that ran it.
@@ -43,15 +46,26 @@ pub struct KernelTotals {
 
 /// Each kernel that is no collective, by name.
 pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) -> Vec<KernelTotals> {
-    let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
     let dispatches = &tables.dispatches;
-    for (row, member, duration) in members.own_work(tables, names) {
-        let by_member = &mut totals[names.kernel(dispatches.name[row])];
-        if by_member.is_empty() {
-            by_member.resize(members.all.len(), CallTotal::default());
+    let of_rows = |rows: Range<usize>| {
+        let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
+        for (row, member, duration) in members.own_work(tables, names, rows) {
+            let by_member = &mut totals[names.kernel(dispatches.name[row])];
+            if by_member.is_empty() {
+                by_member.resize(members.all.len(), CallTotal::default());
+            }
+            by_member[member].add(duration);
         }
-        by_member[member].add(duration);
-    }
+        totals
+    };
+    let figures = names.kernels.len() * members.all.len();
+    let stretches = parallel::stretches_of_groups(dispatches.len(), figures);
+    let parts = threads::map(stretches, of_rows);
+    let totals = parts.into_iter().reduce(|mut totals, part| {
+        totals.iter_mut().zip(part).for_each(|(all, part)| append(all, part));
+        totals
+    });
+    let totals = totals.unwrap_or_default();
     let kernels = names.kernels.iter().zip(totals).map(|(kernel, by_member)| KernelTotals {
         name: kernel.label.to_string(),
         ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
@@ -59,6 +73,15 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) ->
     let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();
     totals.sort_by(|one, other| one.name.cmp(&other.name));
     totals
+}
+
+/// Adds the totals of a kernel in other rows, by member; empty where no member ran it.
+fn append(all: &mut Vec<CallTotal>, part: Vec<CallTotal>) {
+    if all.is_empty() {
+        *all = part;
+    } else {
+        all.iter_mut().zip(part).for_each(|(all, part)| all.append(part));
+    }
 }
 
 /// Kernels that several of `members` ran, largest excess over the mean first.

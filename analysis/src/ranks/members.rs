@@ -1,5 +1,7 @@
 //! The members of a job: each is a GPU that a process ran ops on.
 
+use std::ops::Range;
+
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
@@ -29,6 +31,39 @@ pub struct Members {
     pub all: Vec<Member>,
     of_track: Vec<Option<usize>>,
     of_place: FxHashMap<(ProcessId, AgentId), usize>,
+}
+
+/// Members by GPU: threads that walk different GPUs change different members.
+#[derive(Debug, Clone)]
+pub(super) struct ByAgent {
+    /// In the order of [`Order`], the members of each GPU.
+    members: Vec<Vec<usize>>,
+    /// Of each member the position among those of its GPU.
+    places: Vec<usize>,
+}
+
+impl ByAgent {
+    /// The position of a member among those of its GPU.
+    #[inline]
+    pub(super) fn place(&self, member: usize) -> usize {
+        self.places[member]
+    }
+
+    /// A value of each member, by GPU.
+    pub(super) fn divide<T: Default>(&self, mut values: Vec<T>) -> Vec<Vec<T>> {
+        let mut take = |&member: &usize| std::mem::take(&mut values[member]);
+        self.members.iter().map(|members| members.iter().map(&mut take).collect()).collect()
+    }
+
+    /// The values by member again.
+    pub(super) fn join<T: Default>(&self, divided: Vec<Vec<T>>) -> Vec<T> {
+        let mut values = Vec::new();
+        values.resize_with(self.places.len(), T::default);
+        for (members, divided) in self.members.iter().zip(divided) {
+            members.iter().zip(divided).for_each(|(&member, value)| values[member] = value);
+        }
+        values
+    }
 }
 
 impl Members {
@@ -79,17 +114,32 @@ impl Members {
         self.of_track.get(track.index()).copied().flatten()
     }
 
-    /// The dispatches that are no collectives: row, member and duration in ns.
+    /// The dispatches of some rows that are no collectives: row, member and duration in ns.
     pub(super) fn own_work<'a>(
         &'a self,
         tables: &'a Tables,
         names: &'a KernelNames,
+        rows: Range<usize>,
     ) -> impl Iterator<Item = (usize, usize, i64)> + 'a {
         let dispatches = &tables.dispatches;
-        let own = (0..dispatches.len()).filter(|&row| !names.is_collective(dispatches.name[row]));
+        let own = rows.filter(|&row| !names.is_collective(dispatches.name[row]));
         own.filter_map(|row| {
             Some((row, self.of_track(dispatches.track[row])?, dispatches.duration.valid(row)?))
         })
+    }
+
+    /// The members on each GPU of `order`.
+    pub(super) fn by_agent(&self, order: &Order) -> ByAgent {
+        let mut of_agent: FxHashMap<AgentId, Vec<usize>> = FxHashMap::default();
+        let place = |(at, member): (usize, &Member)| {
+            let members = of_agent.entry(member.agent).or_default();
+            members.push(at);
+            members.len() - 1
+        };
+        let places = self.all.iter().enumerate().map(place).collect();
+        let members =
+            order.agents.iter().map(|ops| of_agent.remove(&ops.agent).unwrap_or_default()).collect();
+        ByAgent { members, places }
     }
 
     /// The member of a process on a GPU.

@@ -104,10 +104,19 @@ pub struct Ranks {
 /// Compares the ranks of a trace. Where there is only one, only what it did itself is said.
 pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Ranks {
     let members = Members::of(tables, order);
-    let busy = busy::busy(tables, order, &members, names);
+    let are_several = members.all.len() > 1;
+    let own = || {
+        let totals = are_several.then(|| kernels::totals(tables, &members, names));
+        (busy::busy(tables, order, &members, names), totals.unwrap_or_default())
+    };
+    // Matching takes longest, and works on one thread.
+    let matched = || collectives::collectives(tables, &members, names);
+    let (collectives, (busy, totals)) = threads::both(matched, own);
     let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
-        collectives::collectives(tables, &members, names);
-    let exposed = exposed::waiting_ns(tables, order, &members, names, &instances);
+        collectives;
+    let exposed = || exposed::waiting_ns(tables, order, &members, names, &instances);
+    let steps = || are_several.then(|| steps::steps(tables, &members, names, &instances)).flatten();
+    let (exposed, steps) = threads::both(exposed, steps);
     let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
         let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
@@ -133,9 +142,8 @@ pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Rank
         straggler: straggler.map(|member| members.all[member].name.clone()),
         ..Ranks::default()
     };
-    if members.all.len() > 1 {
-        let totals = kernels::totals(tables, &members, names);
-        ranks.steps = steps::steps(tables, &members, names, &instances);
+    if are_several {
+        ranks.steps = steps;
         let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
         let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
         let waits: Vec<(i64, u64)> =

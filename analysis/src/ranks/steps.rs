@@ -76,7 +76,7 @@ fn in_ranges(tables: &Tables, members: &Members, names: &KernelNames) -> Option<
     let count = processes.first().map_or(0, |&process| repeated.count(process));
     let width = members.all.len();
     let mut times = vec![0_i64; count * width];
-    for (row, member, duration) in members.own_work(tables, names) {
+    for (row, member, duration) in members.own_work(tables, names, 0..tables.dispatches.len()) {
         if let Some(step) = repeated.of_dispatch(tables, row) {
             let time = &mut times[step * width + member];
             *time = time.saturating_add(duration);

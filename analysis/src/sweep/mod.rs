@@ -25,7 +25,7 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     let queues = Queues::of(tables);
     let gpu = |ops| GpuSweep::new(tables, ops, names, &queues, longest);
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
-    ops::in_order(tables, order, &mut gpus, GpuSweep::add);
+    ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
     let mut parts: Vec<_> = gpus.into_iter().map(GpuSweep::finish).collect();
     parts.sort_by(|one, other| (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label)));
     let mut sweep = Sweep::default();

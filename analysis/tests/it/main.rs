@@ -18,4 +18,5 @@ mod ranks;
 mod rocprofv3;
 mod rpt;
 mod stories;
+mod thread_counts;
 mod work;

@@ -4,8 +4,10 @@
 //! that work within other work gets threads only where some are free. [`in_order`] and [`Pipeline`] give results in the
 //! order of their inputs, whichever thread ends first: what is made of them does not depend on the number of threads.
 
+mod both;
 mod permit;
 mod pipeline;
 
+pub use both::both;
 pub use permit::{Permit, free, limit, permits, set_limit};
 pub use pipeline::{Pipeline, in_order, map, pipeline};

@@ -22,7 +22,7 @@ fn main() {
         measure("sweep", count, || sweep(&tables, &order, &names, 20).gpus.len());
         measure("report", count, || {
             let analysis = Analysis::new(&tables, &categories);
-            analysis.prepare(&[|analysis| _ = analysis.kernels(), |analysis| _ = analysis.sweep()]);
+            analysis.prepare(&[|analysis| _ = analysis.kernels(), |analysis| _ = analysis.sweep()], &[]);
             analysis.kernels().len() + analysis.sweep().gpus.len()
         });
     }

@@ -125,12 +125,17 @@ fn compute_sections(
     let analysis = Analysis::new(tables, &request.categories);
     let includes = |wanted: &Section| sections.iter().any(|section| section.name == wanted.name);
     if sections.iter().any(|section| section.by_kernel) {
-        let mut parts: Vec<fn(&Analysis<'_>)> = vec![|analysis| _ = analysis.kernels()];
-        if judges(request) && includes(&FINDINGS) {
-            parts.push(|analysis| _ = findings::compared(analysis));
+        let mut divided: Vec<fn(&Analysis<'_>)> = vec![|analysis| _ = analysis.kernels()];
+        if sections.iter().any(|section| section.sweeps) {
+            divided.push(|analysis| _ = analysis.sweep());
         }
-        parts.extend(sections.iter().map(|section| section.prepare));
-        analysis.prepare(&parts);
+        let mut others: Vec<fn(&Analysis<'_>)> = Vec::new();
+        // What takes longest begins first.
+        if judges(request) && includes(&FINDINGS) {
+            others.push(|analysis| _ = findings::compared(analysis));
+        }
+        others.extend(sections.iter().map(|section| section.prepare));
+        analysis.prepare(&divided, &others);
     }
     let kernels = if includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);

@@ -37,8 +37,10 @@ pub struct Section {
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
-    /// Whether it needs the groups of kernels, which a second thread makes of a large trace.
+    /// Whether it needs the groups of kernels.
     pub by_kernel: bool,
+    /// Whether it needs the sweep over all GPUs.
+    pub sweeps: bool,
     /// Computes what takes long of the rest, meanwhile.
     pub prepare: fn(&Analysis<'_>),
     /// Computes its JSON fields.
@@ -56,6 +58,7 @@ impl Section {
         has_table: true,
         select: |_| {},
         by_kernel: false,
+        sweeps: false,
         prepare: |_| {},
         compute: |_, _| {},
         blocks: |_, _| Vec::new(),

@@ -13,7 +13,8 @@ pub(crate) static GAPS: Section = Section {
     help: "Idle time between ops",
     printed: Printed::Always,
     select: select_causes,
-    prepare: |analysis| _ = (analysis.sweep(), analysis.idle()),
+    sweeps: true,
+    prepare: |analysis| _ = analysis.idle(),
     compute: |context, report| {
         report.sections.gaps = Some(context.analysis.sweep().gaps.clone());
         let longest = report.sections.longest_gaps.insert(context.analysis.longest_gaps());

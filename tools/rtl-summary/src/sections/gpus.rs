@@ -13,7 +13,7 @@ pub(crate) static GPUS: Section = Section {
     name: "gpus",
     help: "Busy and idle time of each GPU",
     printed: Printed::Always,
-    prepare: |analysis| _ = analysis.sweep(),
+    sweeps: true,
     compute: |context, report| {
         let comparison = context.comparison.as_ref();
         let row = |(gpu, busy): (Gpu, [f64; PARTS])| GpuRow {

@@ -12,7 +12,7 @@ pub(crate) static SANITY: Section = Section {
     printed: Printed::Always,
     has_table: false,
     by_kernel: true,
-    prepare: |analysis| _ = analysis.sweep(),
+    sweeps: true,
     compute: |context, report| {
         let sanity = report.sections.sanity.insert(sanity::check(&context.analysis));
         sanity.dominant.iter_mut().for_each(|dominant| context.names.rename(&mut dominant.kernel));

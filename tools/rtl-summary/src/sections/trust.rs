@@ -11,7 +11,7 @@ pub(crate) static TRUST: Section = Section {
     printed: Printed::Always,
     has_table: false,
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
-    prepare: |analysis| _ = analysis.sweep(),
+    sweeps: true,
     // It is about the whole trace, whatever the region of interest: see `compute`.
     blocks: |report, view| {
         let health = health(report);
