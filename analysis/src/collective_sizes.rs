@@ -68,6 +68,14 @@ impl CallsBySize {
         self.totals[position].add(duration);
     }
 
+    /// Adds the calls of another.
+    pub(crate) fn append(&mut self, other: &Self) {
+        for (number, total) in other.totals() {
+            let position = position_of(&mut self.totals, number);
+            self.totals[position].append(total);
+        }
+    }
+
     /// The number of each size, and its calls.
     pub(crate) fn totals(&self) -> impl Iterator<Item = (u32, CallTotal)> + '_ {
         self.totals.iter().map(|(&number, &total)| (number, total))

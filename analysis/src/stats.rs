@@ -226,13 +226,16 @@ pub(crate) fn interquartile_mean(values: &mut [f64]) -> f64 {
     if kept.is_empty() { 0.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
 }
 
-/// The median; 0 of none.
+/// The median; 0 of none. Reorders the values.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    match values.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => values[n / 2],
-        n => 0.5 * (values[n / 2 - 1] + values[n / 2]),
+    let count = values.len();
+    if count == 0 {
+        return 0.0;
+    }
+    let (below, &mut middle, _) = values.select_nth_unstable_by(count / 2, f64::total_cmp);
+    match below.iter().copied().max_by(f64::total_cmp) {
+        Some(before) if count.is_multiple_of(2) => 0.5 * (before + middle),
+        _ => middle,
     }
 }
 
@@ -287,6 +290,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn the_median_is_that_of_sorting(mut values in prop::collection::vec(-1e3..1e3_f64, 1..60)) {
+            let found = median(&mut values.clone());
+            values.sort_unstable_by(f64::total_cmp);
+            let middle = values.len() / 2;
+            let expected = match values.len() % 2 {
+                0 => 0.5 * (values[middle - 1] + values[middle]),
+                _ => values[middle],
+            };
+            prop_assert_eq!(found, expected);
+        }
+
         #[test]
         fn percentiles_are_those_of_sorting(
             mut durations in prop::collection::vec(prop_oneof![0_i64..50, 0_i64..10_000_000_000], 1..300)

@@ -1,6 +1,8 @@
 //! The collectives of a trace that all their members leave together.
 
+use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, Tables, TrackId};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -10,6 +12,7 @@ use super::synchronises;
 use crate::Categories;
 use crate::categories::COLLECTIVE;
 use crate::collective_sizes::{CallsBySize, CollectiveSizes};
+use crate::parallel;
 
 /// The calls of one kernel with one shape that one process launched on one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,11 +80,16 @@ impl CollectiveFinder {
 
     /// Adds the rows of a chunk.
     pub fn add_chunk(&mut self, chunk: &Tables) {
+        self.add_rows(chunk, 0..chunk.dispatches.len());
+    }
+
+    /// Adds some rows of a chunk.
+    fn add_rows(&mut self, chunk: &Tables, rows: Range<usize>) {
         self.sizes.add_chunk(chunk);
         let new = (self.stated.len()..chunk.collectives.rows().len())
             .map(|id| stated(chunk, CollectiveId(id as u32)));
         self.stated.extend(new);
-        for at in 0..chunk.dispatches.len() {
+        for at in rows {
             match self.kind(chunk, chunk.dispatches.name[at]) {
                 Kind::Synchronising => self.row(chunk, at),
                 Kind::Collective => self.other(chunk, at, true),
@@ -126,23 +134,35 @@ impl CollectiveFinder {
     }
 
     fn row(&mut self, chunk: &Tables, at: usize) {
-        let row = chunk.dispatches.get(at);
-        let Some(duration) = row.duration.filter(|&duration| duration >= 0) else { return };
-        let (communicator, label) = row.collective.map(|id| self.stated[id.index()]).unwrap_or_default();
-        let place = (row.track, row.name, row.shape, communicator);
-        let found = self.found.entry(place).or_insert_with(|| {
-            let track = chunk.tracks.get(row.track);
-            let shape = row.shape.map(|shape| chunk.shapes.get(shape));
-            let text = chunk.strings.get(row.name);
+        let dispatches = &chunk.dispatches;
+        let Some(duration) = dispatches.duration.valid(at) else { return };
+        let (start, collective) = (dispatches.start[at], dispatches.collective.get(at));
+        let (communicator, label) = collective.map(|id| self.stated[id.index()]).unwrap_or_default();
+        let (track, name, shape) = (dispatches.track[at], dispatches.name[at], dispatches.shape.get(at));
+        let found = self.found.entry((track, name, shape, communicator)).or_insert_with(|| {
+            let track = chunk.tracks.get(track);
+            let shape = shape.map(|shape| chunk.shapes.get(shape));
+            let text = chunk.strings.get(name);
             let mut hasher = FxHasher::default();
             (text, format!("{shape:?}")).hash(&mut hasher);
             let (process, agent, kind) = (track.process, track.agent, hasher.finish());
             let name = text.to_owned();
             CollectiveCalls { process, agent, name, kind, communicator, ..CollectiveCalls::default() }
         });
-        found.calls.push((row.start, row.start.saturating_add(duration)));
+        found.calls.push((start, start.saturating_add(duration)));
         found.labels.push(label);
-        found.sizes.push(self.sizes.number(row.collective));
+        found.sizes.push(self.sizes.number(collective));
+    }
+
+    /// Adds what was found in later rows of the same tables.
+    fn append(&mut self, later: Self) {
+        self.others.append(&later.others);
+        for (place, calls) in later.found {
+            match self.found.entry(place) {
+                Entry::Occupied(known) => known.into_mut().append(calls),
+                Entry::Vacant(free) => _ = free.insert(calls),
+            }
+        }
     }
 
     /// All that were found.
@@ -151,12 +171,11 @@ impl CollectiveFinder {
         let mut found: Vec<CollectiveCalls> = joined(self.found);
         found.iter_mut().for_each(CollectiveCalls::sort);
         found.sort_by(|one, other| {
-            (&one.name, one.kind, one.communicator, &one.calls).cmp(&(
-                &other.name,
-                other.kind,
-                other.communicator,
-                &other.calls,
-            ))
+            let key = |found: &CollectiveCalls| (found.kind, found.communicator);
+            let place = |found: &CollectiveCalls| (found.process, found.agent);
+            let by_calls = (&one.name, key(one), &one.calls).cmp(&(&other.name, key(other), &other.calls));
+            // Threads divide the rows, so that what is equal else has no order of its own.
+            by_calls.then_with(|| place(one).cmp(&place(other)))
         });
         FoundCollectives { calls: found, sizes: self.sizes, others: self.others }
     }
@@ -194,15 +213,20 @@ fn joined(mut found: FxHashMap<Place, CollectiveCalls>) -> Vec<CollectiveCalls> 
         if let Some(unstated) = found.remove(&(track, name, shape, 0))
             && let Some(stated) = found.get_mut(&(track, name, shape, communicator))
         {
-            stated.calls.extend(unstated.calls);
-            stated.labels.extend(unstated.labels);
-            stated.sizes.extend(unstated.sizes);
+            stated.append(unstated);
         }
     }
     found.into_values().collect()
 }
 
 impl CollectiveCalls {
+    /// Adds the calls of another.
+    fn append(&mut self, other: Self) {
+        self.calls.extend(other.calls);
+        self.labels.extend(other.labels);
+        self.sizes.extend(other.sizes);
+    }
+
     /// Sorts calls by end.
     fn sort(&mut self) {
         if self.labels.iter().all(|label| *label == Label::default()) {
@@ -221,9 +245,17 @@ impl CollectiveCalls {
 /// All collectives of a trace that is in memory and whose kernels have these categories.
 #[must_use]
 pub fn collectives(tables: &Tables, categories: &Categories) -> FoundCollectives {
-    let mut finder = CollectiveFinder::new(categories);
-    finder.add_chunk(tables);
-    finder.finish()
+    let find = |rows| {
+        let mut finder = CollectiveFinder::new(categories);
+        finder.add_rows(tables, rows);
+        finder
+    };
+    let parts = threads::map(parallel::stretches(tables.dispatches.len()), find).into_iter();
+    let all = parts.reduce(|mut all, later| {
+        all.append(later);
+        all
+    });
+    all.unwrap_or_default().finish()
 }
 
 /// Moves the calls of `collectives` into sequences, with the kernel of each; `rank` has the number of each member with a

@@ -7,17 +7,19 @@ use super::rhythm::Lag;
 pub(super) struct Differences {
     /// The rank that a clock is related to, and what must be added to have its time; itself at first.
     of: Vec<(usize, Lag)>,
+    /// How often two clocks were related.
+    related: usize,
 }
 
 impl Differences {
     /// This number of ranks, of which nothing is known.
     pub(super) fn of(ranks: usize) -> Self {
-        Self { of: (0..ranks).map(|rank| (rank, Lag::default())).collect() }
+        Self { of: (0..ranks).map(|rank| (rank, Lag::default())).collect(), related: 0 }
     }
 
-    /// Whether any two clocks are related.
-    pub(super) fn are_any(&self) -> bool {
-        self.of.iter().enumerate().any(|(rank, (root, _))| rank != *root)
+    /// How often two clocks were related that were not before: where it is the same, nothing has changed.
+    pub(super) fn related(&self) -> usize {
+        self.related
     }
 
     /// What must be added to the time of `one` to have that of `other`.
@@ -33,6 +35,7 @@ impl Differences {
         if root == moved {
             return;
         }
+        self.related += 1;
         // From the root of `other` to `other`, to `one`, to its root.
         let change = joined(joined(inverse(to), inverse(lag)), from);
         for (of, own) in self.of.iter_mut().filter(|(of, _)| *of == moved) {

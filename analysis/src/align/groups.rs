@@ -7,42 +7,17 @@
 //! ends at another call on each rank. Once two ranks are in a group, the difference of their clocks is known and
 //! finds their other groups, whatever their rhythm.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use super::differences::Differences;
 use super::draft::Draft;
-use super::matching::{self, Fit};
-use super::rhythm::Rhythm;
+use super::placing;
 
 pub use super::rhythm::Label;
+pub use super::sequence::Sequence;
 
 /// A collective that lacks a larger part of the group's members says nothing of waits: the last one may be missing.
 const MAY_LACK: usize = 20;
-
-/// Parts of the candidates for each thread.
-const SHARES: usize = 2;
-
-/// Comparing fewer calls takes less time than starting threads.
-const PARALLEL: usize = 20_000;
-
-/// The collectives of one kind that one rank launched on one queue, in the order of their ends.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Sequence {
-    /// The index of the rank.
-    pub rank: usize,
-    /// The kernel and launch shape, as the caller numbers them: equal on all members.
-    pub kind: u64,
-    /// The communicator, equal on all members; 0 is unknown.
-    pub communicator: u64,
-    /// Start and end in ns of the rank's clock.
-    pub calls: Vec<(i64, i64)>,
-    /// What the trace states of each call; empty where it states nothing of any.
-    pub labels: Vec<Label>,
-    /// The number of the size of each call, as the caller has them; empty where no size is known.
-    pub sizes: Vec<u32>,
-}
 
 /// Sequences that are the same collectives seen from each member.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,10 +56,10 @@ pub struct Unmatched {
 pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     let ranks = sequences.iter().map(|sequence| sequence.rank + 1).max().unwrap_or(0);
     let mut differences = Differences::of(ranks);
-    let mut drafts = drafts(sequences, &mut differences);
+    let mut drafts = placing::drafts(sequences, &mut differences);
     // Some were tried before the clocks of their ranks were related.
-    if differences.are_any() && drafts.iter().any(|draft| draft.members.len() < 2) {
-        drafts = self::drafts(sequences, &mut differences);
+    if differences.related() > 0 && drafts.iter().any(|draft| draft.members.len() < 2) {
+        drafts = placing::drafts(sequences, &mut differences);
     }
     drafts.sort_by_key(|draft| {
         let first = &sequences[draft.members[0]];
@@ -95,81 +70,6 @@ pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     let mut unmatched: Vec<usize> = unmatched.into_iter().flat_map(|draft| draft.members).collect();
     unmatched.sort_unstable();
     Groups { groups: groups.into_iter().map(Group::of).collect(), unmatched }
-}
-
-fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
-    let mut kinds: BTreeMap<u64, (f64, Vec<usize>)> = BTreeMap::new();
-    for (at, sequence) in sequences.iter().enumerate() {
-        let (information, members) = kinds.entry(sequence.kind).or_default();
-        *information = information.max(sequence.rhythm().information());
-        members.push(at);
-    }
-    let mut kinds: Vec<(f64, Vec<usize>)> = kinds.into_values().collect();
-    // What tells most comes first: it relates the clocks for the others.
-    kinds.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let mut drafts: Vec<Draft> = Vec::new();
-    for (_, mut members) in kinds {
-        members.sort_by_key(|&at| (sequences[at].rank, at));
-        let first = drafts.len();
-        for at in members {
-            place(sequences, at, &mut drafts, first, differences);
-        }
-    }
-    drafts
-}
-
-/// Adds a sequence to the best of the drafts from `first` on, or to a new one.
-fn place(
-    sequences: &[Sequence],
-    at: usize,
-    drafts: &mut Vec<Draft>,
-    first: usize,
-    differences: &mut Differences,
-) {
-    let sequence = &sequences[at];
-    let rhythm = sequence.rhythm();
-    let is_candidate = |draft: &Draft| {
-        let is_taken = draft.members.last().is_some_and(|&last| sequences[last].rank == sequence.rank);
-        let communicators = [draft.communicator, sequence.communicator];
-        !is_taken && (communicators.contains(&0) || communicators[0] == communicators[1])
-    };
-    let candidates: Vec<usize> =
-        (first..drafts.len()).filter(|&position| is_candidate(&drafts[position])).collect();
-    let fit = |position: usize| {
-        let draft = &drafts[position];
-        let known = differences.between(draft.rank, sequence.rank);
-        matching::fit(&draft.rhythm, &rhythm, known.as_ref()).map(|found| (found, position))
-    };
-    // The best of those in step: two groups of one rank may be nearly in step with each other. Of equal ones the first.
-    let best = |found: &mut dyn Iterator<Item = (Fit, usize)>| {
-        found.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
-    };
-    let best = match candidates.len() * rhythm.len() > PARALLEL {
-        true => {
-            // One candidate takes less time than handing it to a thread.
-            let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
-            let of_share = |share: &[usize]| best(&mut share.iter().copied().filter_map(fit));
-            best(&mut threads::map(shares, of_share).into_iter().flatten())
-        }
-        false => best(&mut candidates.into_iter().filter_map(fit)),
-    };
-    match best {
-        Some((found, position)) => {
-            let draft = &mut drafts[position];
-            if let Some(lag) = found.lag(&draft.rhythm, &rhythm) {
-                differences.relate(draft.rank, sequence.rank, lag);
-            }
-            draft.communicator = draft.communicator.max(sequence.communicator);
-            draft.add(at, rhythm, &found);
-        }
-        None => drafts.push(Draft::of(at, (sequence.rank, sequence.communicator), rhythm)),
-    }
-}
-
-impl Sequence {
-    fn rhythm(&self) -> Rhythm {
-        Rhythm { ends: self.calls.iter().map(|&(_, end)| end).collect(), labels: self.labels.clone() }
-    }
 }
 
 /// The collectives of a group that at least two ranks have, from first to last.

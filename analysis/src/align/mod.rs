@@ -18,7 +18,9 @@ pub mod fit;
 mod follow;
 pub mod groups;
 mod matching;
+mod placing;
 mod rhythm;
+mod sequence;
 mod synchronising;
 pub mod waits;
 
