@@ -9,8 +9,8 @@ use std::thread::Scope;
 
 use crate::permit::permits;
 
-/// Items of each thread that may wait or be done before their turn: so many that were pushed, and so many that the consumer
-/// returned.
+/// The number of items of each thread that may wait or be done before their turn: of those that were pushed, and of those that the
+/// consumer returned.
 const AHEAD: usize = 2;
 
 /// The sequence of pushed items.

@@ -32,7 +32,11 @@ pub fn write<B: Send>(
     draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
 ) -> io::Result<()> {
     match out {
-        Writer::Plain(file) => write_plain(file, render, is_long, draw),
+        Writer::Plain(file) => {
+            // A buffer would copy pages that are shorter.
+            file.flush()?;
+            write_plain(file.get_mut(), render, is_long, draw)
+        }
         Writer::Gzip(gzip) => {
             let compress = |batch: B| GzipBlock::of(&render(batch));
             in_order(compress, |block: io::Result<GzipBlock>| gzip.add(&block?), draw)

@@ -36,6 +36,8 @@ pub struct Sorter<'a, R> {
     length: usize,
     /// Runs that wait to be sorted.
     full: Vec<UnsortedRun<R>>,
+    /// Runs without records, whose memory is used again: taking it from the system costs as much as sorting.
+    empty: Vec<SortedRun<R>>,
     file: Option<File>,
     /// The end of each run, in records.
     ends: Vec<u64>,
@@ -43,23 +45,29 @@ pub struct Sorter<'a, R> {
 
 /// As many records as are in memory at once.
 #[derive(Debug)]
-pub struct UnsortedRun<R>(Vec<R>);
+pub struct UnsortedRun<R> {
+    records: Vec<R>,
+    bytes: Vec<u8>,
+}
 
 /// Encoded records in ascending order.
 #[derive(Debug)]
-pub struct SortedRun {
+pub struct SortedRun<R> {
+    records: Vec<R>,
     bytes: Vec<u8>,
-    records: u64,
 }
 
 impl<R: Record> UnsortedRun<R> {
     /// Sorts the records.
-    pub fn sort(self) -> SortedRun {
-        let mut bytes = vec![0; self.0.len() * R::SIZE];
-        for (&(_, at), record) in order(&self.0).iter().zip(bytes.chunks_exact_mut(R::SIZE)) {
-            self.0[at as usize].encode(record);
+    pub fn sort(self) -> SortedRun<R> {
+        let Self { records, mut bytes } = self;
+        bytes.reserve_exact(records.len() * R::SIZE);
+        let mut record = vec![0; R::SIZE];
+        for &(_, at) in &order(&records) {
+            records[at as usize].encode(&mut record);
+            bytes.extend_from_slice(&record);
         }
-        SortedRun { bytes, records: self.0.len() as u64 }
+        SortedRun { records, bytes }
     }
 }
 
@@ -67,7 +75,8 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
     /// Sorts with up to `length` records in memory and the others in a temporary file in `folder`.
     pub fn new(folder: &'a Path, length: usize) -> Self {
         let length = length.max(1);
-        Self { folder, run: Vec::new(), length, full: Vec::new(), file: None, ends: Vec::new() }
+        let (full, empty) = (Vec::new(), Vec::new());
+        Self { folder, run: Vec::new(), length, full, empty, file: None, ends: Vec::new() }
     }
 
     /// Adds a record.
@@ -88,7 +97,12 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
         if self.full.len() == threads::limit() {
             self.spill()?;
         }
-        self.full.push(UnsortedRun(replace(&mut self.run, Vec::with_capacity(self.length))));
+        let (next, bytes) = match self.empty.pop() {
+            Some(SortedRun { records, bytes }) => (records, bytes),
+            None => (Vec::with_capacity(self.length), Vec::new()),
+        };
+        let records = replace(&mut self.run, next);
+        self.full.push(UnsortedRun { records, bytes });
         Ok(())
     }
 
@@ -101,19 +115,22 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
     ///
     /// # Errors
     /// As [`Self::push`].
-    pub fn add(&mut self, run: &SortedRun) -> io::Result<()> {
+    pub fn add(&mut self, mut run: SortedRun<R>) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(tempfile::tempfile_in(self.folder)?),
         };
         file.write_all(&run.bytes)?;
-        self.ends.push(self.ends.last().unwrap_or(&0) + run.records);
+        self.ends.push(self.ends.last().unwrap_or(&0) + run.records.len() as u64);
+        run.records.clear();
+        run.bytes.clear();
+        self.empty.push(run);
         Ok(())
     }
 
     /// Sorts the runs that are full on all threads that are free.
     fn spill(&mut self) -> io::Result<()> {
-        threads::in_order(self.take_full(), UnsortedRun::sort, |run| self.add(&run))
+        threads::in_order(self.take_full(), UnsortedRun::sort, |run| self.add(run))
     }
 
     /// All records in ascending order.
@@ -122,14 +139,14 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
     /// As [`Self::push`].
     pub fn finish(mut self) -> io::Result<Sorted<R>> {
         if (self.file.is_some() || !self.full.is_empty()) && !self.run.is_empty() {
-            self.full.push(UnsortedRun(take(&mut self.run)));
+            self.full.push(UnsortedRun { records: take(&mut self.run), bytes: Vec::new() });
         }
         self.spill()?;
         let Some(file) = self.file else {
             let order = order(&self.run);
             return Ok(Sorted::Memory { run: self.run, order: order.into_iter() });
         };
-        self.run = Vec::new();
+        (self.run, self.empty) = (Vec::new(), Vec::new());
         let share = (MERGE_BYTES / self.ends.len() / R::SIZE).max(1);
         let (mut runs, mut heads) = (Vec::with_capacity(self.ends.len()), BinaryHeap::new());
         let mut next = 0;
@@ -284,7 +301,7 @@ mod tests {
             away.extend(sorter.take_full());
         }
         assert_eq!(away.len(), 6);
-        away.into_iter().rev().for_each(|run| sorter.add(&run.sort()).expect("room"));
+        away.into_iter().rev().for_each(|run| sorter.add(run.sort()).expect("room"));
         let all: Vec<i64> = sorter.finish().expect("room").map(|value| value.expect("readable")).collect();
         assert!(all.into_iter().eq(0..20));
     }

@@ -100,7 +100,7 @@ impl<'a> TimelineBuilder<'a> {
     ///
     /// # Errors
     /// As [`Self::add`].
-    pub fn add_sorted(&mut self, run: &SortedRun) -> io::Result<()> {
+    pub fn add_sorted(&mut self, run: SortedRun<Event>) -> io::Result<()> {
         self.sorter.add(run)
     }
 

@@ -63,7 +63,7 @@ struct Timeline<'b, 'a>(&'b mut TimelineBuilder<'a>);
 
 impl PieceSink for Timeline<'_, '_> {
     type Task = UnsortedRun<Event>;
-    type Output = SortedRun;
+    type Output = SortedRun<Event>;
     type Error = Failure;
 
     fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Failure> {
@@ -71,12 +71,12 @@ impl PieceSink for Timeline<'_, '_> {
         Ok(self.0.take_full())
     }
 
-    fn work(run: Self::Task) -> SortedRun {
+    fn work(run: Self::Task) -> SortedRun<Event> {
         run.sort()
     }
 
-    fn end(&mut self, run: SortedRun) -> Result<(), Failure> {
-        self.0.add_sorted(&run).map_err(unsorted)
+    fn end(&mut self, run: SortedRun<Event>) -> Result<(), Failure> {
+        self.0.add_sorted(run).map_err(unsorted)
     }
 }
 

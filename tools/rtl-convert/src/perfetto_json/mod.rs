@@ -3,7 +3,7 @@
 
 mod render;
 
-use std::mem::take;
+use std::mem::replace;
 use std::sync::Arc;
 
 use rtl_schema::NameId;
@@ -37,7 +37,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// The length of most events in bytes, without their texts.
-const EVENT: usize = 256;
+const EVENT: usize = 448;
 
 /// Renders what is beside the events, and passes these on with their places in the file.
 pub struct Json {
@@ -250,7 +250,10 @@ impl EventWriter for Json {
 
     fn take(&mut self) -> Batch {
         self.length = 0;
-        Batch { beginnings: self.beginnings.clone(), ..take(&mut self.batch) }
+        // Batches have about as many events.
+        let events = Vec::with_capacity(self.batch.events.len() * 5 / 4);
+        let full = replace(&mut self.batch, Batch { events, ..Batch::default() });
+        Batch { beginnings: self.beginnings.clone(), ..full }
     }
 }
 
@@ -270,7 +273,7 @@ mod tests {
     use crate::timeline::TimelineBuilder;
     use crate::tracks::GroupBy;
 
-    /// Kernels that overlap in pairs, and operators with backward ones, in batches of so many events.
+    /// Kernels that overlap in pairs, and operators with backward ones, in batches of a number of events.
     fn file(length: usize) -> Vec<u8> {
         let mut tables = Tables::default();
         tables.processes.push(Process::default());

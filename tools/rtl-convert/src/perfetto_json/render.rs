@@ -18,6 +18,9 @@ use crate::tracks::{TrackGroup, TrackKind};
 /// Ids of arrows are above this: Perfetto counts the arrows of Kineto's events from 0, in the same map.
 const FIRST_ARROW: u64 = 1 << 32;
 
+/// Room for an event in bytes, which most do not fill.
+const EVENT: usize = 640;
+
 /// Events in turn, and the text among them.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -70,7 +73,7 @@ struct Page<'a> {
 impl Batch {
     /// The bytes in the file.
     pub(super) fn render(&self, renderings: &Renderings, layout: &TimelineLayout<'_>) -> Vec<u8> {
-        let page = Vec::with_capacity(self.text.len() + self.events.len() * 384);
+        let page = Vec::with_capacity(self.text.len() + self.events.len() * EVENT);
         let mut page = Page { page, renderings, layout, beginnings: &self.beginnings };
         let (mut events, mut text) = (0, 0);
         for &(last_event, last_text) in self.cuts.iter().chain([&(self.events.len(), self.text.len())]) {
