@@ -21,6 +21,9 @@ const ARENA: u64 = 64 << 20;
 /// Bytes that a thread takes when it starts: these and its stack.
 const THREAD: u64 = ARENA + (4 << 20);
 
+/// Bytes that a thread cannot do without: its stack, and a few pages where no address space is left for its own arena.
+const LAST_THREAD: u64 = (2 << 20) + (256 << 10);
+
 /// Threads that may be allocating for the first time.
 static FIRST_USES: AtomicU64 = AtomicU64::new(0);
 
@@ -53,6 +56,12 @@ pub fn for_a_thread() -> io::Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Whether a thread that ends soon fits into what is left, all of which it may take: at the end of the process.
+#[must_use]
+pub fn fits_last_thread() -> bool {
+    left().is_none_or(|left| left >= LAST_THREAD)
 }
 
 /// Whether the calling thread, which may never have allocated, may use thread-local values for the first time: where it may
@@ -121,6 +130,6 @@ mod tests {
 
     #[test]
     fn without_a_limit_nothing_is_short() {
-        assert!(!is_gone() && for_a_thread().is_ok() && for_first_use());
+        assert!(!is_gone() && for_a_thread().is_ok() && for_first_use() && fits_last_thread());
     }
 }

@@ -88,6 +88,7 @@ impl Tracer {
         if !self.context.is_ours()
             || self.unloaded.load(Ordering::SeqCst)
             || self.context.shared.pool.is_empty()
+            || !headroom::fits_last_thread()
         {
             return;
         }
