@@ -38,6 +38,8 @@ use crate::source::Source;
 /// # Errors
 /// Where a trace cannot be read, there is no DuckDB, or the query fails.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+    // The dynamic linker takes milliseconds, in which traces are opened. An engine waits for it, or meets its error again.
+    drop(std::thread::Builder::new().spawn(duckdb::load));
     let (paths, query) = inputs(&arguments)?;
     let (paths, warnings) = cli::without_repetitions(&paths);
     if !arguments.rendering.console.quiet {

@@ -10,6 +10,9 @@ use tables::Loaded;
 use crate::data_sets::DataSets;
 use crate::vector::Dictionaries;
 
+/// The number of traces that stay open until they are read. Each may have several descriptors and a copy of its header.
+const KEPT_OPEN: usize = 64;
+
 /// Traces, each read when a query needs it.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -24,7 +27,16 @@ pub(crate) struct Source {
 struct TraceFile {
     path: PathBuf,
     label: String,
-    read: Mutex<Option<Arc<Trace>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Closed,
+    /// Not read yet.
+    Open(Box<rtl_schema::Trace>),
+    Read(Arc<Trace>),
 }
 
 /// A trace that was read, and what vectors of DuckDB share of it.
@@ -43,9 +55,11 @@ impl Source {
         let mut paths = paths.to_vec();
         let data_sets = DataSets::take(&mut paths);
         let labels = tables::labels(&paths);
+        let stay_open = paths.len() <= KEPT_OPEN;
         let file = |(path, label): (&PathBuf, String)| {
-            rtl_schema::Trace::open(path)?;
-            Ok(TraceFile { path: path.clone(), label, read: Mutex::default() })
+            let trace = rtl_schema::Trace::open(path)?;
+            let state = if stay_open { State::Open(Box::new(trace)) } else { State::Closed };
+            Ok(TraceFile { path: path.clone(), label, state: Mutex::new(state) })
         };
         let traces = paths.iter().zip(labels).map(file).collect::<Result<_, Error>>()?;
         Ok(Self { traces, data_sets, wanted: Mutex::default() })
@@ -104,15 +118,21 @@ impl Source {
 impl TraceFile {
     /// The trace with the parts that are `needed`, and those that are `wanted` where it has to be read.
     fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Trace>, Error> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(trace) = read.as_ref().filter(|trace| trace.loaded.select().covers(needed)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Read(trace) = &*state
+            && trace.loaded.select().covers(needed)
+        {
             return Ok(Arc::clone(trace));
         }
-        let select = read.take().map_or(wanted, |before| before.loaded.select().union(wanted));
-        let tables = rtl_schema::Trace::open(&self.path)?.read(&select)?;
-        let loaded = Loaded::new(&self.label, select, tables);
+        let (open, select) = match std::mem::take(&mut *state) {
+            State::Closed => (None, wanted),
+            State::Open(trace) => (Some(trace), wanted),
+            State::Read(trace) => (None, trace.loaded.select().union(wanted)),
+        };
+        let open = open.map_or_else(|| rtl_schema::Trace::open(&self.path), |trace| Ok(*trace))?;
+        let loaded = Loaded::new(&self.label, select, open.read(&select)?);
         let new = Arc::new(Trace { loaded, dictionaries: Dictionaries::default() });
-        *read = Some(Arc::clone(&new));
+        *state = State::Read(Arc::clone(&new));
         Ok(new)
     }
 }
