@@ -2,10 +2,10 @@
 
 use std::sync::OnceLock;
 
+use rtl_schema::Tables;
 use rtl_schema::table::{PythonFrames, Track};
-use rtl_schema::{AgentId, Tables};
 
-use crate::busy_over_time::{PARTS, busy_over_time};
+use crate::findings;
 use crate::first_use::distinct;
 use crate::idle::{self, Cause, GpuIdle};
 use crate::kernel_names::KernelNames;
@@ -24,6 +24,29 @@ const LONGEST_GAPS: usize = 10;
 
 /// Ranges that come again at least this often are steps.
 const LEAST_STEPS: usize = 2;
+
+/// A part of [`Analysis`] that takes long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// [`Analysis::kernels`] and [`Analysis::categories`].
+    Kernels,
+    /// [`findings::compared`].
+    Compared,
+    /// [`Analysis::launches`].
+    Launches,
+    /// [`Analysis::sweep`].
+    Sweep,
+    /// [`Analysis::idle`].
+    Idle,
+    /// [`Analysis::ranges`].
+    Ranges,
+}
+
+impl Part {
+    /// All of them, in the order in which they begin: what takes longest comes first.
+    const ALL: [Self; 6] =
+        [Self::Kernels, Self::Compared, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges];
+}
 
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
 #[derive(Debug)]
@@ -55,14 +78,25 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Computes parts that are needed later; nothing where there are at most 200,000 dispatches. `divided` come one after
-    /// the other, each on all threads: others need them, and two that wait for one part would keep its threads. Behind them
-    /// come `others`, several at a time.
-    pub fn prepare(&self, divided: &[fn(&Self)], others: &[fn(&Self)]) {
-        if self.tables.dispatches.len() > parallel::LEAST_ROWS {
-            divided.iter().for_each(|part| part(self));
-            threads::map(others, |part| part(self));
+    /// Computes parts that are needed later, several at a time; nothing where there are at most 200,000 dispatches.
+    pub fn prepare(&self, parts: &[Part]) {
+        if self.tables.dispatches.len() <= parallel::LEAST_ROWS {
+            return;
         }
+        // These divide their rows among all threads, and others need them: two that wait for one part would keep its threads.
+        if parts.contains(&Part::Kernels) {
+            self.kernels();
+        }
+        self.order();
+        let others = Part::ALL.iter().filter(|part| parts.contains(part));
+        threads::map(others, |part| match part {
+            Part::Kernels => {}
+            Part::Compared => _ = findings::compared(self),
+            Part::Launches => _ = self.launches(),
+            Part::Sweep => _ = self.sweep(),
+            Part::Idle => _ = self.idle(),
+            Part::Ranges => _ = self.ranges(),
+        });
     }
 
     /// The rows.
@@ -187,21 +221,6 @@ impl<'a> Analysis<'a> {
             let (tables, order) = (self.tables, self.order());
             idle::idle(tables, order, &EnqueueTimes::of(tables, order))
         })
-    }
-
-    /// How busy each GPU was over time, in the order of [`Sweep::gpus`].
-    pub fn busy_over_time(&self) -> Vec<[f64; PARTS]> {
-        let (order, gpus) = (self.order(), &self.sweep().gpus);
-        let from = gpus.iter().map(|gpu| gpu.start_ns).min().unwrap_or(0);
-        let to = gpus.iter().map(|gpu| gpu.end_ns).max().unwrap_or(0);
-        let mut busy: Vec<_> =
-            order.agents.iter().zip(busy_over_time(self.tables, order, (from, to))).collect();
-        let place = |agent: AgentId| {
-            let number = self.tables.agents.get(agent.index()).map_or(-1, |agent| agent.number);
-            (number, labels::agent(self.tables, agent))
-        };
-        busy.sort_by_key(|(ops, _)| place(ops.agent));
-        busy.into_iter().map(|(_, busy)| busy).collect()
     }
 
     /// Ranks side by side.

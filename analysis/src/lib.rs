@@ -70,7 +70,6 @@ pub mod align;
 pub mod allocations;
 mod analysis;
 pub mod api;
-pub mod busy_over_time;
 pub mod categories;
 pub mod collective_sizes;
 pub mod combine;
@@ -118,7 +117,7 @@ pub mod unfinished;
 mod union_length;
 pub mod work;
 
-pub use analysis::Analysis;
+pub use analysis::{Analysis, Part};
 pub use categories::Categories;
 pub use display_names::DisplayNames;
 pub use error::{Error, Result};

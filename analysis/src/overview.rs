@@ -1,9 +1,12 @@
 //! The description of a trace: recorder, processes, GPUs, row counts, completeness.
 
+use std::ops::Range;
+
 use rtl_schema::table::{AgentKind, Process};
 use rtl_schema::{Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
+use crate::parallel;
 use crate::tracing_cost::{TracingCost, tracing_cost};
 
 /// A process of the trace.
@@ -141,10 +144,14 @@ pub fn ops_span(tables: &Tables) -> Option<(i64, i64)> {
 }
 
 fn column_span(starts: &[i64], durations: &Durations) -> Option<(i64, i64)> {
-    if !durations.all_short() {
-        return row_span((0..starts.len()).map(|row| (starts[row], durations.get(row))));
-    }
-    row_span(starts.iter().zip(durations.short()).map(|(&start, &short)| (start, Some(i64::from(short)))))
+    let of_rows = |rows: Range<usize>| {
+        if !durations.all_short() {
+            return row_span(rows.map(|row| (starts[row], durations.get(row))));
+        }
+        let short = &durations.short()[rows.clone()];
+        row_span(starts[rows].iter().zip(short).map(|(&start, &short)| (start, Some(i64::from(short)))))
+    };
+    threads::map(parallel::stretches(starts.len()), of_rows).into_iter().flatten().reduce(wider)
 }
 
 fn row_span(rows: impl Iterator<Item = (i64, Option<i64>)>) -> Option<(i64, i64)> {

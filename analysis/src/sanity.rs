@@ -1,5 +1,7 @@
 //! Rows of a trace that deserve a second look.
 
+use std::ops::Range;
+
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
 
@@ -7,6 +9,7 @@ use crate::Analysis;
 use crate::kernel_names::slot;
 use crate::kernels::Group;
 use crate::labels;
+use crate::parallel;
 use crate::sweep::SuspiciousRows;
 
 /// Counts of unusual durations.
@@ -137,7 +140,8 @@ pub fn check(analysis: &Analysis<'_>) -> Sanity {
 }
 
 fn odd(durations: &Durations) -> DurationAnomalies {
-    let zero = durations.short().iter().filter(|&&short| short == 0).count() as u64;
+    let zero = |rows: Range<usize>| durations.short()[rows].iter().filter(|&&short| short == 0).count();
+    let zero = threads::map(parallel::stretches(durations.len()), zero).into_iter().sum::<usize>() as u64;
     if durations.all_short() {
         return DurationAnomalies { zero, ..DurationAnomalies::default() };
     }
@@ -160,14 +164,17 @@ fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> DurationAnomalies {
 
 /// Dispatches called `kernel_0x..` and dispatches without a name.
 fn nameless(tables: &Tables) -> (u64, u64) {
-    let strings = tables.strings.len();
-    let mut rows = vec![0_u64; strings + 2];
-    for &name in &tables.dispatches.name {
-        rows[slot(name, strings)] += 1;
-    }
+    let (strings, names) = (tables.strings.len(), &tables.dispatches.name);
+    let count = |rows: Range<usize>| {
+        let mut count = vec![0_u64; strings + 2];
+        names[rows].iter().for_each(|&name| count[slot(name, strings)] += 1);
+        count
+    };
+    let parts = threads::map(parallel::stretches_of_groups(names.len(), strings + 2), count);
+    let rows = |slot: usize| parts.iter().map(|part| part[slot]).sum::<u64>();
     let unresolved = tables.strings.iter().filter(|(_, text)| text.starts_with("kernel_0x"));
-    let empty = tables.strings.lookup("").map_or(0, |name| rows[name.index()]);
-    (unresolved.map(|(name, _)| rows[name.index()]).sum(), empty + rows[strings] + rows[strings + 1])
+    let empty = tables.strings.lookup("").map_or(0, |name| rows(name.index()));
+    (unresolved.map(|(name, _)| rows(name.index())).sum(), empty + rows(strings) + rows(strings + 1))
 }
 
 fn bad_rows(tables: &Tables) -> Vec<BadRows> {

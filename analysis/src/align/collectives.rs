@@ -1,6 +1,5 @@
 //! The collectives of a trace that all their members leave together.
 
-use std::collections::hash_map::Entry;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
@@ -154,22 +153,27 @@ impl CollectiveFinder {
         found.sizes.push(self.sizes.number(collective));
     }
 
-    /// Adds what was found in later rows of the same tables.
-    fn append(&mut self, later: Self) {
-        self.others.append(&later.others);
-        for (place, calls) in later.found {
-            match self.found.entry(place) {
-                Entry::Occupied(known) => known.into_mut().append(calls),
-                Entry::Vacant(free) => _ = free.insert(calls),
-            }
+    /// What was found in rows that follow each other in the same tables.
+    fn joined(parts: Vec<Self>) -> Self {
+        let mut all = Self::default();
+        let mut found: FxHashMap<Place, Vec<CollectiveCalls>> = FxHashMap::default();
+        for part in parts {
+            all.others.append(&part.others);
+            // All tables are known to every part.
+            all.sizes = part.sizes;
+            part.found.into_iter().for_each(|(place, calls)| found.entry(place).or_default().push(calls));
         }
+        let joined =
+            |(place, calls): (Place, Vec<CollectiveCalls>)| Some((place, CollectiveCalls::joined(calls)?));
+        all.found = threads::map(found, joined).into_iter().flatten().collect();
+        all
     }
 
     /// All that were found.
     #[must_use]
     pub fn finish(self) -> FoundCollectives {
         let mut found: Vec<CollectiveCalls> = joined(self.found);
-        found.iter_mut().for_each(CollectiveCalls::sort);
+        threads::map(&mut found, CollectiveCalls::sort);
         found.sort_by(|one, other| {
             let key = |found: &CollectiveCalls| (found.kind, found.communicator);
             let place = |found: &CollectiveCalls| (found.process, found.agent);
@@ -220,6 +224,19 @@ fn joined(mut found: FxHashMap<Place, CollectiveCalls>) -> Vec<CollectiveCalls> 
 }
 
 impl CollectiveCalls {
+    /// All calls of parts, in their order; `None` without any part.
+    fn joined(parts: Vec<Self>) -> Option<Self> {
+        let calls: usize = parts.iter().map(|part| part.calls.len()).sum();
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?;
+        let more = calls - all.calls.len();
+        all.calls.reserve_exact(more);
+        all.labels.reserve_exact(more);
+        all.sizes.reserve_exact(more);
+        parts.for_each(|part| all.append(part));
+        Some(all)
+    }
+
     /// Adds the calls of another.
     fn append(&mut self, other: Self) {
         self.calls.extend(other.calls);
@@ -250,12 +267,7 @@ pub fn collectives(tables: &Tables, categories: &Categories) -> FoundCollectives
         finder.add_rows(tables, rows);
         finder
     };
-    let parts = threads::map(parallel::stretches(tables.dispatches.len()), find).into_iter();
-    let all = parts.reduce(|mut all, later| {
-        all.append(later);
-        all
-    });
-    all.unwrap_or_default().finish()
+    CollectiveFinder::joined(threads::map(parallel::stretches(tables.dispatches.len()), find)).finish()
 }
 
 /// Moves the calls of `collectives` into sequences, with the kernel of each; `rank` has the number of each member with a

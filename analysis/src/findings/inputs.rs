@@ -22,7 +22,11 @@ pub(super) struct Inputs<'a> {
 #[must_use]
 pub fn compared<'a>(analysis: &'a Analysis<'a>) -> Option<&'a Ranks> {
     // Without collectives ranks do not wait for each other, and comparing them takes long.
-    let has_collectives = analysis.sweep().gpus.iter().filter(|gpu| gpu.collectives > 0).count() > 1;
+    let (dispatches, names) = (&analysis.tables.dispatches, &analysis.names);
+    let is_collective = |&row: &u32| names.is_collective(dispatches.name[row as usize]);
+    let with_collectives =
+        analysis.order().agents.iter().filter(|ops| ops.dispatches.iter().any(is_collective)).count();
+    let has_collectives = names.any_collective() && with_collectives > 1;
     let matched = |ranks: &&Ranks| ranks.ranks.iter().any(|rank| rank.collectives > 0);
     has_collectives.then(|| analysis.ranks()).filter(|ranks| ranks.ranks.len() > 1).filter(matched)
 }

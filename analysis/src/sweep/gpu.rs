@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 
 use rtl_schema::Tables;
 
+use super::busy_over_time::BusyOverTime;
 use super::gaps::{Gaps, LongGap};
 use super::queues::{QueueChecks, Queues};
-use super::types::{Gap, Gpu, GpuGaps, SuspiciousRows};
+use super::types::{Gap, Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
 use crate::ops::{AgentOps, Op, Simultaneous};
@@ -18,6 +19,7 @@ pub(super) struct GpuFigures {
     pub(super) gpu: Gpu,
     pub(super) gaps: GpuGaps,
     pub(super) longest: Vec<Gap>,
+    pub(super) busy_over_time: [f64; PARTS],
     pub(super) overlaps: SuspiciousRows,
     pub(super) duplicates: SuspiciousRows,
 }
@@ -27,10 +29,15 @@ pub(super) struct GpuFigures {
 pub(super) struct GpuSweep<'a> {
     tables: &'a Tables,
     ops: &'a AgentOps,
+    /// The first start in ns.
+    base: i64,
     names: &'a KernelNames,
     any_collective: bool,
     utilization: Utilization,
     gaps: Gaps,
+    busy: BusyOverTime,
+    /// Since when the GPU has been busy.
+    busy_since: u64,
     checks: QueueChecks<'a>,
     last: Option<Op>,
 }
@@ -41,15 +48,19 @@ impl<'a> GpuSweep<'a> {
         ops: &'a AgentOps,
         names: &'a KernelNames,
         queues: &'a Queues,
+        time: (i64, i64),
         longest: usize,
     ) -> Self {
         Self {
             tables,
             ops,
+            base: ops.base(tables),
             names,
             any_collective: names.any_collective(),
             utilization: Utilization::default(),
             gaps: Gaps::keeping(longest),
+            busy: BusyOverTime::of(time),
+            busy_since: 0,
             checks: QueueChecks::new(queues, ops.agent),
             last: None,
         }
@@ -89,10 +100,20 @@ impl<'a> GpuSweep<'a> {
         let end = self.utilization.end();
         if let Some(before) = self.last
             && start > end
-            && self.gaps.count(start - end)
         {
-            self.gaps.push(LongGap { length: Reverse(start - end), start: end, before, after: after() });
+            self.end_stretch();
+            self.busy_since = start;
+            if self.gaps.count(start - end) {
+                self.gaps.push(LongGap { length: Reverse(start - end), start: end, before, after: after() });
+            }
         }
+    }
+
+    #[inline]
+    fn end_stretch(&mut self) {
+        let moments = [self.busy_since, self.utilization.end()];
+        let [start, end] = moments.map(|moment| self.base.saturating_add_unsigned(moment));
+        self.busy.add(start, end);
     }
 
     #[inline]
@@ -123,9 +144,9 @@ impl<'a> GpuSweep<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> GpuFigures {
-        let Self { tables, ops, utilization, gaps, checks, .. } = self;
-        let base = ops.base(tables);
+    pub(super) fn finish(mut self) -> GpuFigures {
+        self.end_stretch();
+        let Self { tables, ops, base, utilization, gaps, busy, checks, .. } = self;
         let gpu = utilization.gpu(tables, ops.agent, base);
         let (buckets, longest) = gaps.finish();
         let gap = |gap: LongGap| Gap {
@@ -140,6 +161,6 @@ impl<'a> GpuSweep<'a> {
         let longest = longest.into_iter().map(gap).collect();
         let (overlaps, duplicates) = checks.finish(tables);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
-        GpuFigures { gpu, gaps, longest, overlaps, duplicates }
+        GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, duplicates }
     }
 }

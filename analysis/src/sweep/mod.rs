@@ -3,6 +3,7 @@
 //! Ops are those of [`crate::ops`]. Barriers wait rather than work and are left out. A copy counts for the GPU that its
 //! track names.
 
+mod busy_over_time;
 mod gaps;
 mod gpu;
 mod queues;
@@ -15,15 +16,16 @@ use rtl_schema::Tables;
 
 use self::gpu::GpuSweep;
 use self::queues::Queues;
-pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, SuspiciousRows, Sweep};
+pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, PARTS, SuspiciousRows, Sweep};
 pub(crate) use self::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
-use crate::ops::{self, Order};
+use crate::ops::{self, AgentOps, Op, Order};
 
 /// Sweeps all GPUs and keeps the `longest` longest gaps.
 pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Sweep {
     let queues = Queues::of(tables);
-    let gpu = |ops| GpuSweep::new(tables, ops, names, &queues, longest);
+    let time = time(tables, order);
+    let gpu = |ops| GpuSweep::new(tables, ops, names, &queues, time, longest);
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
     ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
     let mut parts: Vec<_> = gpus.into_iter().map(GpuSweep::finish).collect();
@@ -32,6 +34,7 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     for part in parts {
         sweep.gpus.push(part.gpu);
         sweep.gaps.push(part.gaps);
+        sweep.busy_over_time.push(part.busy_over_time);
         sweep.longest.extend(part.longest);
         for (all, found) in [(&mut sweep.overlaps, part.overlaps), (&mut sweep.duplicates, part.duplicates)] {
             all.count += found.count;
@@ -41,4 +44,14 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     sweep.longest.sort_by_key(|gap| (Reverse(gap.duration_ns), gap.start_ns, gap.gpu));
     sweep.longest.truncate(longest);
     sweep
+}
+
+/// The first start and the last end of the ops of all GPUs, in ns.
+fn time(tables: &Tables, order: &Order) -> (i64, i64) {
+    let of_gpu = |ops: &AgentOps| {
+        let end = |op: Op| op.start(tables).saturating_add_unsigned(op.length(tables));
+        (ops.base(tables), ops.ops().map(end).max().unwrap_or(i64::MIN))
+    };
+    let wider = |one: (i64, i64), other: (i64, i64)| (one.0.min(other.0), one.1.max(other.1));
+    threads::map(&order.agents, of_gpu).into_iter().reduce(wider).unwrap_or_default()
 }

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::idle::GapPart;
 
+/// How many parts the time of a trace has in [`Sweep::busy_over_time`].
+pub const PARTS: usize = 24;
+
 /// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gpu {
@@ -125,6 +128,8 @@ pub struct Sweep {
     pub gpus: Vec<Gpu>,
     /// Their gaps, in the same order.
     pub gaps: Vec<GpuGaps>,
+    /// The part of the time that each was busy, 0 to 1, in [`PARTS`] equal parts of the time of all of them, in the same order.
+    pub busy_over_time: Vec<[f64; PARTS]>,
     /// The longest gaps of all GPUs: longest first, then by start, then by GPU.
     pub longest: Vec<Gap>,
     /// Dispatches that start on a queue before an earlier one of the same process and queue has ended.

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use rtl_analysis::kernels::GroupBy;
-use rtl_analysis::{Analysis, Categories, findings, trust};
+use rtl_analysis::{Analysis, Categories, Part, findings, trust};
 use rtl_schema::table::{Agent, AgentKind, Copy, Dispatch, Process, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Tables};
 
@@ -56,18 +56,14 @@ fn tables() -> Tables {
 /// All that a report is made of.
 fn figures(tables: &Tables) -> String {
     let analysis = Analysis::new(tables, &Categories::default());
-    analysis.prepare(
-        &[|analysis| _ = analysis.kernels(), |analysis| _ = analysis.sweep()],
-        &[|analysis| _ = analysis.ranks(), |analysis| _ = analysis.idle()],
-    );
+    analysis.prepare(&[Part::Kernels, Part::Compared, Part::Sweep, Part::Idle]);
     let health = trust::health(&analysis, None);
     format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         (analysis.kernels(), analysis.categories()),
         analysis.groups(GroupBy::Queue),
         analysis.groups(GroupBy::Shape),
         analysis.sweep(),
-        analysis.busy_over_time(),
         analysis.idle(),
         analysis.ranks(),
         findings::findings(&analysis, &health),

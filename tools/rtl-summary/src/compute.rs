@@ -10,7 +10,7 @@ use rtl_analysis::kernels::Sort;
 use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
-use rtl_analysis::{Analysis, KernelKeys, rocprofv3, rpt};
+use rtl_analysis::{Analysis, KernelKeys, Part, rocprofv3, rpt};
 use rtl_report_types::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
@@ -124,19 +124,8 @@ fn compute_sections(
     }
     let analysis = Analysis::new(tables, &request.categories);
     let includes = |wanted: &Section| sections.iter().any(|section| section.name == wanted.name);
-    if sections.iter().any(|section| section.by_kernel) {
-        let mut divided: Vec<fn(&Analysis<'_>)> = vec![|analysis| _ = analysis.kernels()];
-        if sections.iter().any(|section| section.sweeps) {
-            divided.push(|analysis| _ = analysis.sweep());
-        }
-        let mut others: Vec<fn(&Analysis<'_>)> = Vec::new();
-        // What takes longest begins first.
-        if judges(request) && includes(&FINDINGS) {
-            others.push(|analysis| _ = findings::compared(analysis));
-        }
-        others.extend(sections.iter().map(|section| section.prepare));
-        analysis.prepare(&divided, &others);
-    }
+    let parts: Vec<Part> = sections.iter().flat_map(|section| section.parts).copied().collect();
+    analysis.prepare(&parts);
     let kernels = if includes(&KERNELS) { analysis.kernels() } else { &[] };
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));

@@ -2,7 +2,7 @@
 
 use cli::{Table, units};
 use rtl_analysis::kernels::{GroupBy, Sort};
-use rtl_analysis::{Analysis, DisplayNames, KernelKeys};
+use rtl_analysis::{Analysis, DisplayNames, KernelKeys, Part};
 use rtl_schema::Select;
 
 use crate::choices::Top;
@@ -37,12 +37,8 @@ pub struct Section {
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
-    /// Whether it needs the groups of kernels.
-    pub by_kernel: bool,
-    /// Whether it needs the sweep over all GPUs.
-    pub sweeps: bool,
-    /// Computes what takes long of the rest, meanwhile.
-    pub prepare: fn(&Analysis<'_>),
+    /// The parts of the analysis that it needs and that take long.
+    pub parts: &'static [Part],
     /// Computes its JSON fields.
     pub compute: fn(&Context<'_>, &mut Report),
     /// The blocks of text, CSV and Markdown: none where `compute` was not called or had no rows.
@@ -57,9 +53,7 @@ impl Section {
         printed: Printed::WithAll,
         has_table: true,
         select: |_| {},
-        by_kernel: false,
-        sweeps: false,
-        prepare: |_| {},
+        parts: &[],
         compute: |_, _| {},
         blocks: |_, _| Vec::new(),
     };

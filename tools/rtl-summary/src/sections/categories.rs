@@ -1,5 +1,6 @@
 //! Kernel time by category.
 
+use rtl_analysis::Part;
 use rtl_analysis::kernels::GroupBy;
 use rtl_report_types::Row;
 
@@ -9,7 +10,7 @@ use crate::tables::{Scales, groups};
 pub(crate) static CATEGORIES: Section = Section {
     name: "categories",
     help: "Kernel time by category",
-    by_kernel: true,
+    parts: &[Part::Kernels],
     compute: |context, report| {
         report.sections.categories = Some(Row::list(context.analysis.categories().to_vec()));
     },

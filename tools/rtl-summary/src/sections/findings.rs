@@ -1,6 +1,7 @@
 //! Where GPU time is lost, and why.
 
 use cli::units;
+use rtl_analysis::Part;
 use rtl_analysis::findings::{self, Finding, Findings, Headline, WORTH};
 
 use crate::report::Report;
@@ -13,13 +14,12 @@ pub(crate) static FINDINGS: Section = Section {
     help: "Where GPU time is lost, and why",
     printed: Printed::Always,
     has_table: false,
-    by_kernel: true,
     select: |select| {
         select_causes(select);
         // Calls of other launch shapes do other work.
         select.shapes = true;
     },
-    sweeps: true,
+    parts: &[Part::Kernels, Part::Compared, Part::Sweep, Part::Idle],
     // It needs the verdict on the trace: see `compute`.
     blocks: |report, view| {
         let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {

@@ -2,6 +2,7 @@
 
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table};
+use rtl_analysis::Part;
 use rtl_analysis::sweep::{Gap, GpuGaps};
 
 use crate::section::{Block, Printed, Section};
@@ -13,8 +14,7 @@ pub(crate) static GAPS: Section = Section {
     help: "Idle time between ops",
     printed: Printed::Always,
     select: select_causes,
-    sweeps: true,
-    prepare: |analysis| _ = analysis.idle(),
+    parts: &[Part::Sweep, Part::Idle],
     compute: |context, report| {
         report.sections.gaps = Some(context.analysis.sweep().gaps.clone());
         let longest = report.sections.longest_gaps.insert(context.analysis.longest_gaps());

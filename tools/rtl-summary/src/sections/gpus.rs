@@ -1,8 +1,8 @@
 //! Busy and idle time of each GPU.
 
 use cli::{Cell, Column, Table, units};
-use rtl_analysis::busy_over_time::PARTS;
-use rtl_analysis::sweep::Gpu;
+use rtl_analysis::Part;
+use rtl_analysis::sweep::{Gpu, PARTS};
 use rtl_report_types::GpuRow;
 
 use crate::bars;
@@ -13,18 +13,18 @@ pub(crate) static GPUS: Section = Section {
     name: "gpus",
     help: "Busy and idle time of each GPU",
     printed: Printed::Always,
-    sweeps: true,
+    parts: &[Part::Sweep],
     compute: |context, report| {
         let comparison = context.comparison.as_ref();
-        let row = |(gpu, busy): (Gpu, [f64; PARTS])| GpuRow {
+        let row = |(gpu, busy): (&Gpu, &[f64; PARTS])| GpuRow {
             busy_over_time: busy.to_vec(),
             ..match comparison.and_then(|all| all.work(gpu.gpu)) {
-                Some(work) => GpuRow::with_work(gpu, work),
-                None => GpuRow { gpu, busy_over_time: Vec::new(), ops_ns: None, work: None },
+                Some(work) => GpuRow::with_work(gpu.clone(), work),
+                None => GpuRow { gpu: gpu.clone(), busy_over_time: Vec::new(), ops_ns: None, work: None },
             }
         };
-        let gpus = context.analysis.sweep().gpus.iter().cloned();
-        report.sections.gpus = Some(gpus.zip(context.analysis.busy_over_time()).map(row).collect());
+        let sweep = context.analysis.sweep();
+        report.sections.gpus = Some(sweep.gpus.iter().zip(&sweep.busy_over_time).map(row).collect());
     },
     blocks: |report, view| {
         let Some(rows) = &report.sections.gpus else { return Vec::new() };

@@ -1,6 +1,7 @@
 //! Why GPUs were idle.
 
 use cli::{Cell, Column, Table};
+use rtl_analysis::Part;
 use rtl_analysis::idle::{Cause, CauseIdle, GpuIdle, PlaceIdle};
 use rtl_schema::Select;
 
@@ -11,7 +12,7 @@ pub(crate) static IDLE: Section = Section {
     name: "idle",
     help: "Why GPUs were idle: causes, and calls that led to idle time [text: only where chosen]",
     select: select_causes,
-    prepare: |analysis| _ = analysis.idle(),
+    parts: &[Part::Idle],
     compute: |context, report| {
         let mut gpus = context.analysis.idle().to_vec();
         for gpu in &mut gpus {

@@ -1,6 +1,7 @@
 //! The main table: kernels, or dispatches grouped by another key.
 
 use cli::units;
+use rtl_analysis::Part;
 use rtl_analysis::kernels::{self, Group, GroupBy};
 use rtl_analysis::unfinished::{self, UnfinishedDispatch};
 use rtl_report_types::Row;
@@ -14,7 +15,7 @@ pub(crate) static KERNELS: Section = Section {
     name: "kernels",
     help: "The main table; its bars are the durations, from the shortest to the longest in 8 steps of equal ratio",
     printed: Printed::Always,
-    by_kernel: true,
+    parts: &[Part::Kernels],
     compute: |context, report| {
         let (mut kernels, keys) = rows(context, &mut report.groups, context.analysis.kernels());
         kernels.iter_mut().zip(keys).for_each(|(row, key)| row.key = key);

@@ -1,8 +1,8 @@
 //! Launch latency.
 
 use cli::{Cell, Column, Table};
-use rtl_analysis::Stats;
 use rtl_analysis::launches::Latency;
+use rtl_analysis::{Part, Stats};
 
 use crate::section::{Block, Section};
 use crate::tables::{Scale, count, counted, stat_columns};
@@ -11,7 +11,7 @@ pub(crate) static LAUNCHES: Section = Section {
     name: "launches",
     help: "Launch latency: from the launch on the host to the start on the GPU",
     select: |select| (select.links, select.api) = (true, true),
-    prepare: |analysis| _ = analysis.launches(),
+    parts: &[Part::Launches],
     compute: |context, report| {
         let mut latency = context.analysis.launches().map(|(latency, _)| latency.clone());
         let kernels = latency.iter_mut().flat_map(|latency| &mut latency.kernels);

@@ -1,6 +1,7 @@
 //! Queue depth.
 
 use cli::{Cell, Column, Table, units};
+use rtl_analysis::Part;
 use rtl_analysis::launches::{Depth, Queues};
 
 use crate::section::{Block, Section};
@@ -10,7 +11,7 @@ pub(crate) static QUEUES: Section = Section {
     name: "queues",
     help: "Queue depth of GPUs",
     select: |select| (select.links, select.api) = (true, true),
-    prepare: |analysis| _ = analysis.launches(),
+    parts: &[Part::Launches],
     compute: |context, report| {
         report.sections.queues = context.analysis.launches().map(|(_, queues)| queues.clone());
     },

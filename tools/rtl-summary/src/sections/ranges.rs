@@ -1,6 +1,7 @@
 //! Ranges and markers with the GPU time that they enclose.
 
 use cli::{Cell, Column, Table, units};
+use rtl_analysis::Part;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod, RangeReport};
 
 use crate::section::{Block, Section};
@@ -10,7 +11,7 @@ pub(crate) static RANGES: Section = Section {
     name: "ranges",
     help: "Ranges and markers with the GPU time they enclose",
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
-    prepare: |analysis| _ = analysis.ranges(),
+    parts: &[Part::Ranges],
     compute: |context, report| report.sections.ranges = Some(context.analysis.ranges().clone()),
     blocks: |report, view| {
         let Some(all) = &report.sections.ranges else { return Vec::new() };

@@ -1,6 +1,7 @@
 //! Rows that cannot be right, lost records, and calls that dominate their kernel.
 
 use cli::units;
+use rtl_analysis::Part;
 use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
 
 use crate::section::{Block, Printed, RenderOptions, Section};
@@ -11,8 +12,7 @@ pub(crate) static SANITY: Section = Section {
     help: "Rows that cannot be right, and lost records",
     printed: Printed::Always,
     has_table: false,
-    by_kernel: true,
-    sweeps: true,
+    parts: &[Part::Kernels, Part::Sweep],
     compute: |context, report| {
         let sanity = report.sections.sanity.insert(sanity::check(&context.analysis));
         sanity.dominant.iter_mut().for_each(|dominant| context.names.rename(&mut dominant.kernel));

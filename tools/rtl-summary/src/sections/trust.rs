@@ -1,5 +1,6 @@
 //! Whether the figures can be believed.
 
+use rtl_analysis::Part;
 use rtl_analysis::trust::{Health, Reason, Trust};
 
 use crate::report::Report;
@@ -11,7 +12,7 @@ pub(crate) static TRUST: Section = Section {
     printed: Printed::Always,
     has_table: false,
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
-    sweeps: true,
+    parts: &[Part::Sweep],
     // It is about the whole trace, whatever the region of interest: see `compute`.
     blocks: |report, view| {
         let health = health(report);
