@@ -1,9 +1,8 @@
 //! The category of a kernel, from its name.
 
-use regex::Regex;
+use regex_lite::Regex;
 use serde::Deserialize;
 
-use crate::error::last_line;
 use crate::{Error, Result};
 
 /// The category that makes a kernel a collective for [`mod@crate::sweep`].
@@ -57,7 +56,7 @@ impl Categories {
                 Err(error) => Err(Error::RulePattern {
                     number: position + 1,
                     category: rule.category,
-                    detail: last_line(&error.to_string()),
+                    detail: error.to_string(),
                 }),
             })
             .collect::<Result<_>>()?;

@@ -140,11 +140,6 @@ impl Error {
     }
 }
 
-/// The reason in an error of the regex compiler, which draws the place of the fault above it.
-pub(crate) fn last_line(error: &str) -> String {
-    error.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
-}
-
 /// A time in the largest unit of which it has at least one: `1.5 ms`.
 pub(crate) fn time(nanoseconds: i64) -> String {
     let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];

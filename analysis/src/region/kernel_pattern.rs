@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use regex::Regex;
+use regex_lite::Regex;
 
-use crate::error::last_line;
 use crate::{Error, Result};
 
 /// A pattern of kernel names, or the key of one kernel.
@@ -28,7 +27,7 @@ impl FromStr for KernelPattern {
         }
         Regex::new(text)
             .map(Self::Name)
-            .map_err(|error| Error::Pattern { text: text.to_owned(), reason: last_line(&error.to_string()) })
+            .map_err(|error| Error::Pattern { text: text.to_owned(), reason: error.to_string() })
     }
 }
 

@@ -7,7 +7,7 @@ use cli::Failure;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use regex::Regex;
+use regex_lite::Regex;
 use rtl_analysis::compare::{Noise, Rules};
 use rtl_analysis::profile::{KernelKey, Warmup};
 use rtl_analysis::region::{Filter, KernelPattern};
@@ -176,9 +176,7 @@ impl ReadOptions {
 
 fn regex(text: &str, file: Option<&Path>) -> Result<Regex, Failure> {
     Regex::new(text).map_err(|error| {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        Failure::usage(format!("invalid regular expression `{text}`: {reason}"))
+        Failure::usage(format!("invalid regular expression `{text}`: {error}"))
             .context(file.map(|file| file.display().to_string()).unwrap_or_default())
             .with_hint("write \\\\( and \\\\[ for brackets that stand for themselves")
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use cli::Failure;
-use regex::Regex;
+use regex_lite::Regex;
 
 use crate::input::Input;
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use cli::Failure;
-use regex::Regex;
+use regex_lite::Regex;
 use rtl_schema::table::Process;
 
 use crate::input::Input;

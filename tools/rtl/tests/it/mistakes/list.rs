@@ -164,7 +164,7 @@ pub(super) const SELECTIONS: [Mistake; 23] = [
     (
         "rtl-summary one.db --kernel gemm(",
         2,
-        "--kernel: invalid regular expression `gemm(`: unclosed group",
+        "--kernel: invalid regular expression `gemm(`: found open group without closing",
         "write \\( and",
     ),
     (
