@@ -7,6 +7,7 @@
 mod both;
 mod permit;
 mod pipeline;
+mod queue;
 
 pub use both::both;
 pub use permit::{Permit, free, limit, permits, set_limit};

@@ -1,138 +1,27 @@
 //! Work on a sequence of items by several threads, with the results in the order of the items.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::Scope;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::permit::permits;
+use crate::queue::{PUSHED, RETURNED, Team, with_team};
 
-/// The number of items of each thread that may wait or be done before their turn: of those that were pushed, and of those that the
-/// consumer returned.
-const AHEAD: usize = 2;
-
-/// The sequence of pushed items.
-const PUSHED: usize = 0;
-
-/// The sequence of items that the consumer returned.
-const RETURNED: usize = 1;
-
-/// Items on the way, from [`Pipeline::push`] to its consumer.
-struct Queue<I, T> {
-    state: Mutex<State<I, T>>,
-    /// Signalled where an item waits, and at the end.
-    begin: Condvar,
-    /// Signalled where a result is there.
-    done: Condvar,
-}
-
-struct State<I, T> {
-    /// Items on which no thread works yet, with their places.
-    waiting: VecDeque<(Place, I)>,
-    /// Of both sequences. One does not wait for the other, because their items may take times that differ a lot.
-    sequences: [Sequence<T>; 2],
-    is_closed: bool,
-}
-
-/// The place of an item: its sequence and its number in it.
-type Place = (usize, usize);
-
-/// Items whose results are consumed in their order.
-struct Sequence<T> {
-    /// The results of the items from `first` on.
-    results: VecDeque<Option<Outcome<T>>>,
-    /// The number of the item whose result is next.
-    first: usize,
-}
-
-impl<T> Sequence<T> {
-    const EMPTY: Self = Self { results: VecDeque::new(), first: 0 };
-
-    /// The next result, if it is there.
-    fn next(&mut self) -> Option<Outcome<T>> {
-        let next = self.results.pop_front_if(|result| result.is_some()).flatten();
-        self.first += usize::from(next.is_some());
-        next
-    }
-}
-
-/// A result, or the panic in place of one.
-type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+/// The result of an item, once its job has ended.
+type Slot<T> = Arc<Mutex<Option<T>>>;
 
 /// The side of the items: see [`pipeline`].
-pub struct Pipeline<'scope, 'env, I, T, W, C> {
-    queue: &'scope Queue<I, T>,
-    work: &'scope W,
+pub struct Pipeline<'a, 'job, I, T, C> {
+    team: Team<'a, 'job>,
+    /// Of both sequences: the results of the items on the way, in their order.
+    slots: [VecDeque<Slot<T>>; 2],
+    work: &'job (dyn Fn(I) -> T + Sync),
     consume: C,
-    scope: &'scope Scope<'scope, 'env>,
-    /// The threads beside this one.
-    helpers: usize,
 }
 
-impl<I, T> Queue<I, T> {
-    fn lock(&self) -> MutexGuard<'_, State<I, T>> {
-        // No code of others runs under the lock.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Puts an item behind all others of its sequence.
-    fn add(&self, sequence: usize, item: I) {
-        let mut state = self.lock();
-        let Sequence { results, first } = &mut state.sequences[sequence];
-        let number = *first + results.len();
-        results.push_back(None);
-        state.waiting.push_back(((sequence, number), item));
-        drop(state);
-        self.begin.notify_one();
-    }
-
-    /// Works on an item and keeps the result.
-    fn run(&self, ((sequence, number), item): (Place, I), work: &impl Fn(I) -> T) {
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(item)));
-        let mut state = self.lock();
-        let Sequence { results, first } = &mut state.sequences[sequence];
-        results[number - *first] = Some(outcome);
-        drop(state);
-        self.done.notify_one();
-    }
-
-    /// Works on items until the queue is closed.
-    fn serve(&self, work: &impl Fn(I) -> T) {
-        let mut state = self.lock();
-        loop {
-            if let Some(item) = state.waiting.pop_front() {
-                drop(state);
-                self.run(item, work);
-                state = self.lock();
-            } else if state.is_closed {
-                return;
-            } else {
-                state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
-        }
-    }
-}
-
-/// Closes the queue when the items end, by a panic too: the threads must not wait for more.
-struct Close<'a, I, T>(&'a Queue<I, T>);
-
-impl<I, T> Drop for Close<'_, I, T> {
-    fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.is_closed = true;
-        state.waiting.clear();
-        drop(state);
-        self.0.begin.notify_all();
-    }
-}
-
-impl<'scope, I, T, W, C, N, E> Pipeline<'scope, '_, I, T, W, C>
+impl<'job, I, T, C, N, E> Pipeline<'_, 'job, I, T, C>
 where
-    I: Send + 'scope,
-    T: Send + 'scope,
-    W: Fn(I) -> T + Sync,
+    I: Send + 'job,
+    T: Send + 'job,
     C: FnMut(T) -> Result<N, E>,
     N: IntoIterator<Item = I>,
 {
@@ -141,61 +30,32 @@ where
     /// # Errors
     /// Those of the consumer.
     pub fn push(&mut self, item: I) -> Result<(), E> {
-        self.start_helper();
-        if self.helpers == 0 {
-            let mut next = VecDeque::from([item]);
-            while let Some(item) = next.pop_front() {
-                next.extend((self.consume)((self.work)(item))?);
-            }
-            return Ok(());
-        }
-        self.drain(AHEAD * (self.helpers + 1) - 1)?;
-        self.queue.add(PUSHED, item);
-        Ok(())
+        self.team.start_helper();
+        self.drain(self.team.most() - 1)?;
+        self.add(PUSHED, item);
+        if self.team.is_alone() { self.drain(0) } else { Ok(()) }
     }
 
-    /// Starts one more thread where items may wait for it and the bound allows it.
-    fn start_helper(&mut self) {
-        if self.helpers > 0 && self.queue.lock().waiting.is_empty() {
-            return;
-        }
-        let Some(permit) = permits(1).pop() else { return };
-        let (queue, work) = (self.queue, self.work);
-        let serve = move || {
-            let _permit = permit;
-            queue.serve(work);
+    fn add(&mut self, sequence: usize, item: I) {
+        let slot = Slot::default();
+        self.slots[sequence].push_back(Arc::clone(&slot));
+        let work = self.work;
+        let job = move || {
+            let result = work(item);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
         };
-        // Where the system starts no thread, the others do its work.
-        let started = std::thread::Builder::new().spawn_scoped(self.scope, serve);
-        self.helpers += usize::from(started.is_ok());
+        self.team.add(sequence, Box::new(job));
     }
 
     /// Passes results on until at most `left` items of each sequence are on the way.
     fn drain(&mut self, left: usize) -> Result<(), E> {
-        let most = AHEAD * (self.helpers + 1);
-        let mut state = self.queue.lock();
-        loop {
-            let [pushed, returned] = &mut state.sequences;
-            let mut next = returned.next();
-            // What is returned for it needs room.
-            if next.is_none() && returned.results.len() < most {
-                next = pushed.next();
-            }
-            if let Some(outcome) = next {
-                drop(state);
-                let items = (self.consume)(outcome.unwrap_or_else(|panic| resume_unwind(panic)))?;
-                items.into_iter().for_each(|item| self.queue.add(RETURNED, item));
-                state = self.queue.lock();
-            } else if pushed.results.len() <= left && returned.results.len() <= left {
-                return Ok(());
-            } else if let Some(item) = state.waiting.pop_front() {
-                drop(state);
-                self.queue.run(item, self.work);
-                state = self.queue.lock();
-            } else {
-                state = self.queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
-            }
+        while let Some(sequence) = self.team.next(left) {
+            let slot = self.slots[sequence].pop_front().expect("an item on the way has a slot");
+            let result = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let items = (self.consume)(result.expect("a job that ended has a result"))?;
+            items.into_iter().for_each(|item| self.add(RETURNED, item));
         }
+        Ok(())
     }
 }
 
@@ -206,24 +66,20 @@ where
 ///
 /// # Errors
 /// The first of `produce` and `consume`.
-pub fn pipeline<I: Send, T: Send, N: IntoIterator<Item = I>, E, W, C>(
-    work: W,
+pub fn pipeline<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
+    work: impl Fn(I) -> T + Sync,
     consume: C,
-    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, W, C>) -> Result<(), E>,
+    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
 ) -> Result<(), E>
 where
-    W: Fn(I) -> T + Sync,
     C: FnMut(T) -> Result<N, E>,
 {
-    let state = State { waiting: VecDeque::new(), sequences: [Sequence::EMPTY; 2], is_closed: false };
-    let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
-    let (queue, work) = (&queue, &work);
-    std::thread::scope(|scope| {
-        let _close = Close(queue);
-        let mut pipeline = Pipeline { queue, work, consume, scope, helpers: 0 };
-        produce(&mut pipeline)?;
-        pipeline.drain(0)
-    })
+    let mut outcome = Ok(());
+    with_team(Box::new(|team| {
+        let mut pipeline = Pipeline { team, slots: Default::default(), work: &work, consume };
+        outcome = produce(&mut pipeline).and_then(|()| pipeline.drain(0));
+    }));
+    outcome
 }
 
 /// Does `work` on all items on several threads and calls `consume` on this one for the results, in the order of the items.
@@ -256,6 +112,7 @@ pub fn map<I: Send, T: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I
 #[cfg(test)]
 mod tests {
     use std::num::NonZero;
+    use std::panic::catch_unwind;
     use std::time::Duration;
 
     use super::*;

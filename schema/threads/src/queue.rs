@@ -1,0 +1,196 @@
+//! What threads share of a pipeline. Jobs have no type of their items, so that this is compiled once for all pipelines.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::permit::{Permit, permits};
+
+/// The number of jobs of each thread that may wait or be done before their turn: of those that were pushed, and of those that the
+/// consumer returned.
+const AHEAD: usize = 2;
+
+/// The sequence of pushed jobs.
+pub(crate) const PUSHED: usize = 0;
+
+/// The sequence of jobs that the consumer returned.
+pub(crate) const RETURNED: usize = 1;
+
+/// Work on one item, which keeps its result itself.
+pub(crate) type Job<'job> = Box<dyn FnOnce() + Send + 'job>;
+
+/// Jobs on the way to their consumer.
+struct Queue<'job> {
+    state: Mutex<State<'job>>,
+    /// Signalled where a job waits, and at the end.
+    begin: Condvar,
+    /// Signalled where a job is done.
+    done: Condvar,
+}
+
+struct State<'job> {
+    /// Jobs on which no thread works yet, with their places.
+    waiting: VecDeque<(Place, Job<'job>)>,
+    /// Of both sequences. One does not wait for the other, because their jobs may take times that differ a lot.
+    sequences: [Sequence; 2],
+    is_closed: bool,
+}
+
+/// The place of a job: its sequence and its number in it.
+type Place = (usize, usize);
+
+/// Jobs that are consumed in their order.
+#[derive(Default)]
+struct Sequence {
+    /// Which of the jobs from `first` on are done.
+    done: VecDeque<Option<Outcome>>,
+    /// The number of the job that is next.
+    first: usize,
+}
+
+impl Sequence {
+    /// How the next job ended, if it has.
+    fn next(&mut self) -> Option<Outcome> {
+        let next = self.done.pop_front_if(|done| done.is_some()).flatten();
+        self.first += usize::from(next.is_some());
+        next
+    }
+}
+
+/// Whether a job has a result, or the panic in place of one.
+type Outcome = Result<(), Box<dyn Any + Send>>;
+
+impl<'job> Queue<'job> {
+    fn lock(&self) -> MutexGuard<'_, State<'job>> {
+        // No code of others runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does a job and keeps how it ended.
+    fn run(&self, ((sequence, number), job): (Place, Job<'job>)) {
+        let outcome = catch_unwind(AssertUnwindSafe(job));
+        let mut state = self.lock();
+        let Sequence { done, first } = &mut state.sequences[sequence];
+        done[number - *first] = Some(outcome);
+        drop(state);
+        self.done.notify_one();
+    }
+
+    /// Does jobs until the queue is closed.
+    fn serve(&self) {
+        let mut state = self.lock();
+        loop {
+            if let Some(job) = state.waiting.pop_front() {
+                drop(state);
+                self.run(job);
+                state = self.lock();
+            } else if state.is_closed {
+                return;
+            } else {
+                state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Closes the queue when the jobs end, by a panic too: the threads must not wait for more.
+struct Close<'a, 'job>(&'a Queue<'job>);
+
+impl Drop for Close<'_, '_> {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.is_closed = true;
+        let unbegun = std::mem::take(&mut state.waiting);
+        drop(state);
+        self.0.begin.notify_all();
+        drop(unbegun);
+    }
+}
+
+/// This thread's side of the queue, and the threads beside it.
+pub(crate) struct Team<'a, 'job> {
+    queue: &'a Queue<'job>,
+    /// Starts a thread, where the system does.
+    start: &'a dyn Fn(Permit) -> bool,
+    /// How many have started.
+    helpers: usize,
+}
+
+impl<'job> Team<'_, 'job> {
+    /// Whether this thread does all jobs.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.helpers == 0
+    }
+
+    /// The number of jobs of each sequence that may be on the way.
+    pub(crate) fn most(&self) -> usize {
+        AHEAD * (self.helpers + 1)
+    }
+
+    /// Puts a job behind all others of its sequence.
+    pub(crate) fn add(&self, sequence: usize, job: Job<'job>) {
+        let mut state = self.queue.lock();
+        let Sequence { done, first } = &mut state.sequences[sequence];
+        let number = *first + done.len();
+        done.push_back(None);
+        state.waiting.push_back(((sequence, number), job));
+        drop(state);
+        self.queue.begin.notify_one();
+    }
+
+    /// Starts one more thread where jobs may wait for it and the bound allows it.
+    pub(crate) fn start_helper(&mut self) {
+        if self.helpers > 0 && self.queue.lock().waiting.is_empty() {
+            return;
+        }
+        let Some(permit) = permits(1).pop() else { return };
+        // Where the system starts no thread, the others do its work.
+        self.helpers += usize::from((self.start)(permit));
+    }
+
+    /// The sequence whose next job is done and has its turn; none once at most `left` jobs of each are on the way. Does jobs
+    /// meanwhile. A panic of the job goes on here.
+    pub(crate) fn next(&self, left: usize) -> Option<usize> {
+        let mut state = self.queue.lock();
+        loop {
+            let [pushed, returned] = &mut state.sequences;
+            let mut next = returned.next().map(|outcome| (RETURNED, outcome));
+            // What is returned for it needs room.
+            if next.is_none() && returned.done.len() < self.most() {
+                next = pushed.next().map(|outcome| (PUSHED, outcome));
+            }
+            if let Some((sequence, outcome)) = next {
+                drop(state);
+                outcome.unwrap_or_else(|panic| resume_unwind(panic));
+                return Some(sequence);
+            } else if pushed.done.len() <= left && returned.done.len() <= left {
+                return None;
+            } else if let Some(job) = state.waiting.pop_front() {
+                drop(state);
+                self.queue.run(job);
+                state = self.queue.lock();
+            } else {
+                state = self.queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+}
+
+/// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
+pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
+    let state = State { waiting: VecDeque::new(), sequences: Default::default(), is_closed: false };
+    let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
+    std::thread::scope(|scope| {
+        let queue = &queue;
+        let start = |permit: Permit| {
+            let serve = move || {
+                let _permit = permit;
+                queue.serve();
+            };
+            std::thread::Builder::new().spawn_scoped(scope, serve).is_ok()
+        };
+        let _close = Close(queue);
+        lead(Team { queue, start: &start, helpers: 0 });
+    });
+}
