@@ -58,14 +58,31 @@
 //! ```
 //!
 //! # Features
-//! The crate has no features.
+//! All are on by default, and each adds modules for one purpose, which take their time to compile:
+//! - `align` puts the clocks of several machines onto one: [`align::clock`], [`align::fit`].
+//! - `compare` judges whether a run is slower than another: [`mod@compare`], [`complete_steps`], [`decomposition`], [`identity`],
+//!   [`work`].
+//! - `live` has the figures of a process that still runs: [`live`].
+//! - `pictures` reduces a trace to what a screen can show: [`pictures`].
+//! - `streaming` takes a trace in chunks, in bounded memory: [`streaming`], [`ranks::streaming`], [`trust::StreamingHealth`].
 //!
 //! # Versions
 //! As of [`rtl_schema`], whose types are part of this crate's interface: both have the same version. A rule that finds more or
 //! other things in a trace is a change of the second number and stands in the changelog.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(all(
+        feature = "align",
+        feature = "compare",
+        feature = "live",
+        feature = "pictures",
+        feature = "streaming"
+    )),
+    allow(dead_code, unreachable_pub, unused_imports, reason = "what only modules of a feature use")
+)]
 
+mod activity;
 pub mod align;
 pub mod allocations;
 mod analysis;
@@ -73,9 +90,12 @@ pub mod api;
 pub mod categories;
 pub mod collective_sizes;
 pub mod combine;
+#[cfg(feature = "compare")]
 pub mod compare;
+#[cfg(feature = "compare")]
 pub mod complete_steps;
 pub mod copies;
+#[cfg(feature = "compare")]
 pub mod decomposition;
 pub mod display_names;
 pub mod distribution;
@@ -83,6 +103,7 @@ mod error;
 pub mod facts;
 pub mod findings;
 mod first_use;
+#[cfg(feature = "compare")]
 pub mod identity;
 pub mod idle;
 mod kernel_index;
@@ -91,6 +112,7 @@ mod kernel_names;
 pub mod kernels;
 pub mod labels;
 pub mod launches;
+#[cfg(feature = "live")]
 pub mod live;
 mod lookup;
 pub mod memory;
@@ -98,16 +120,20 @@ pub mod operators;
 pub mod ops;
 pub mod overview;
 mod parallel;
+#[cfg(feature = "pictures")]
 pub mod pictures;
 pub mod profile;
+pub mod random;
 pub mod ranges;
 pub mod ranks;
 pub mod region;
 pub mod rocprofv3;
 pub mod rpt;
+pub mod run;
 pub mod sanity;
 mod sorted_ops;
 pub mod stats;
+#[cfg(feature = "streaming")]
 pub mod streaming;
 pub mod sweep;
 pub mod tracing_cost;
@@ -115,6 +141,7 @@ pub mod trust;
 mod uncovered;
 pub mod unfinished;
 mod union_length;
+#[cfg(feature = "compare")]
 pub mod work;
 
 pub use analysis::{Analysis, Part};

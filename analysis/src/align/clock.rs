@@ -322,7 +322,7 @@ fn reweigh(points: &[(f64, f64)], best: &Best, weights: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::random::Random;
+    use crate::random::Random;
 
     fn observed(offset: impl Fn(f64) -> f64, noise: f64, wild: i64) -> Vec<Observation> {
         let mut random = Random::new(3);

@@ -148,7 +148,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::random::Random;
+    use crate::random::Random;
 
     /// Collectives of these ranks, whose clocks are seconds apart and drift.
     fn group(ranks: &[usize], kind: u64, calls: usize, seed: u64) -> Vec<Sequence> {

@@ -10,10 +10,12 @@
 //! how long ranks waited. Where the evidence is too thin, nothing is moved.
 
 mod anchors;
+#[cfg(feature = "align")]
 pub mod clock;
 pub mod collectives;
 mod differences;
 mod draft;
+#[cfg(feature = "align")]
 pub mod fit;
 mod follow;
 pub mod groups;
@@ -24,8 +26,10 @@ mod sequence;
 mod synchronising;
 pub mod waits;
 
+#[cfg(feature = "align")]
 pub use clock::Clock;
 pub use collectives::{CollectiveCalls, CollectiveFinder, FoundCollectives, collectives, sequences};
+#[cfg(feature = "align")]
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
 pub use groups::{
     Group, Groups, Label, MatchedCollective, Sequence, Unmatched, collective_calls, group_sequences,

@@ -16,17 +16,11 @@ pub mod distributions;
 mod family;
 pub mod history;
 mod judgement;
-pub mod mix;
 pub mod noise;
-mod order_statistics;
 mod pair;
-pub mod random;
 pub mod ranks;
 mod rules;
-mod run;
-mod shared_slice;
 pub mod spread;
-pub mod trimmed;
 mod uncertainty;
 mod verdict;
 
@@ -36,6 +30,7 @@ pub use judgement::{
 pub use noise::Noise;
 pub use pair::KernelPair;
 pub use rules::Rules;
-pub use run::Run;
-pub use shared_slice::SharedSlice;
 pub use verdict::judge;
+
+pub use crate::random;
+pub use crate::run::{Run, SharedSlice, mix, trimmed};

@@ -1,6 +1,6 @@
 //! The runs of one kernel on both sides.
 
-use super::run::Run;
+use crate::run::Run;
 
 /// One kernel that both sides ran.
 #[derive(Debug, Clone, Copy)]

@@ -7,9 +7,9 @@ use rtl_schema::Tables;
 
 use super::strata::{Group, Groups, Strata};
 use super::warmup::Warmup;
-use crate::compare::mix::{Calls, Mix};
-use crate::compare::{Run, SharedSlice};
 use crate::ops::{self, Op, Order};
+use crate::run::mix::{Calls, Mix};
+use crate::run::{Run, SharedSlice};
 use crate::stats::begins;
 use crate::union_length::{UnionLength, to_ns};
 

@@ -13,11 +13,11 @@ use self::strata::Strata;
 pub use self::types::{ActivityTotal, CollectiveWaits, GpuProfile, Kernel, KernelKey, Profile};
 pub use self::warmup::Warmup;
 use crate::Analysis;
-pub use crate::compare::mix::Mix;
+pub use crate::activity::Activity;
 use crate::idle::GpuIdle;
 use crate::labels;
 use crate::launches::has_launch_data;
-pub use crate::streaming::Activity;
+pub use crate::run::mix::Mix;
 
 /// Reduces the rows of one run: about 16 bytes of memory an op on top of the columns, 4 more while there are several
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.

@@ -5,11 +5,11 @@ use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::types::KernelKey;
-use crate::compare::mix::{Calls, Mix};
 use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 use crate::labels;
 use crate::ops::Order;
+use crate::run::mix::{Calls, Mix};
 use crate::stats::CallTotal;
 
 /// Every kernel in every launch shape that it ran in. LDS and scratch are no part of a shape: builds change them.

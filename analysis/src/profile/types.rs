@@ -1,9 +1,9 @@
 //! A run reduced to its kernels and GPUs.
 
-use crate::compare::Run;
-use crate::compare::mix::Mix;
+use crate::activity::Activity;
 use crate::idle::Cause;
-use crate::streaming::Activity;
+use crate::run::Run;
+use crate::run::mix::Mix;
 
 /// The key of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,10 +12,10 @@ use super::types::CollectiveWaits;
 use super::warmup::Warmup;
 use crate::Stats;
 use crate::align::{self, MatchedCollective, Sequence, synchronises};
-use crate::compare::Run;
-use crate::compare::mix::Calls;
 use crate::kernel_names::KernelNames;
 use crate::ranks::members::Members;
+use crate::run::Run;
+use crate::run::mix::Calls;
 
 /// The collectives of a run.
 #[derive(Debug, Default)]

@@ -140,7 +140,7 @@ pub fn far_from_median(values: &[f64]) -> Vec<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::random::Random;
+    use crate::random::Random;
 
     #[test]
     fn one_slow_rank_among_eight_stands_out_by_hand() {

@@ -1,6 +1,11 @@
 //! One kernel in one run, in a few numbers.
 
-use super::{order_statistics, trimmed};
+pub mod mix;
+mod order_statistics;
+mod shared_slice;
+pub mod trimmed;
+
+pub use self::shared_slice::SharedSlice;
 use crate::Stats;
 use crate::stats::nearest_rank;
 
@@ -19,7 +24,7 @@ pub struct Run {
     pub median_ns: i64,
     /// The ceil(0.95 n)-th smallest in ns.
     pub p95_ns: i64,
-    /// The trimmed mean when every call counts in units of what its launch shape takes: see [`super::mix`]. `None` where
+    /// The trimmed mean when every call counts in units of what its launch shape takes: see [`mix`]. `None` where
     /// shapes play no part.
     pub at_equal_mix: Option<f64>,
     /// How much of the variance of ln(trimmed mean) comes from the calls of this run, neighbours allowed to resemble
@@ -61,7 +66,7 @@ impl Run {
     }
 
     /// Takes level and variation from the calls brought to one level.
-    pub(super) fn bring(&mut self, brought: &[i64]) {
+    fn bring(&mut self, brought: &[i64]) {
         let (mean_ns, cells) = trimmed::level(brought);
         self.at_equal_mix = Some(mean_ns);
         self.within = within(mean_ns, &cells, brought.len());
@@ -69,7 +74,7 @@ impl Run {
     }
 
     /// As [`Self::bring`] for calls that are all brought to another level by the same factor.
-    pub(super) fn scale(&mut self, factor: f64) {
+    fn scale(&mut self, factor: f64) {
         self.at_equal_mix = Some(self.trimmed_mean_ns * factor);
         self.cells.iter_mut().for_each(|cell| *cell *= factor);
     }

@@ -84,7 +84,7 @@ pub(super) fn level_between(durations: &[i64], shortest: i64, longest: i64) -> (
 /// How long blocks of `cells` must be so that their means are nearly independent, and by how much the variance of
 /// such means is still too small. From the resemblance of neighbours: for a first-order process the length that is best
 /// for the variance of a mean grows with the cube root of the count (Carlstein 1986, Kuensch 1989).
-pub(super) fn blocks(cells: &[f64]) -> (usize, f64) {
+pub(crate) fn blocks(cells: &[f64]) -> (usize, f64) {
     let count = cells.len();
     if count < 4 {
         return (1, 1.0);
@@ -136,8 +136,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::compare::Run;
-    use crate::compare::random::Random;
+    use crate::random::Random;
+    use crate::run::Run;
 
     proptest! {
         #[test]

@@ -16,9 +16,10 @@ use rtl_schema::{AgentId, Tables, TrackId};
 
 pub(crate) use self::op_stream::{Accumulator, OpKey, OpStream};
 pub use self::sketch::{PERCENTILE_ERROR, Sketch};
-pub use self::totals::{Activity, GpuTotals, RankTotals, Totals};
+pub use self::totals::{GpuTotals, RankTotals, Totals};
 use self::window::{Pass, Timed};
 use crate::Categories;
+pub use crate::activity::Activity;
 use crate::first_use::{FirstUseMap, FirstUseSet, position_of};
 pub use crate::kernel_index::Kernel;
 use crate::kernel_index::KernelIndex;

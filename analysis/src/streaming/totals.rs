@@ -1,20 +1,10 @@
 //! The totals of a trace.
 
-use rtl_schema::table::Direction;
-
 use super::sketch::Sketch;
+use crate::activity::Activity;
 use crate::kernel_index::Kernel;
 use crate::stats::CallTotal;
 use crate::sweep::Gpu;
-
-/// A kind of op.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Activity {
-    /// A position among the kernels of the trace.
-    Kernel(usize),
-    /// Copies or fills, by direction.
-    Copies(Direction),
-}
 
 /// The totals of one trace.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -15,6 +15,7 @@ mod nothing;
 mod overlaps;
 mod reason;
 mod steps;
+#[cfg(feature = "streaming")]
 mod streaming;
 mod waiting;
 mod window;
@@ -23,6 +24,7 @@ pub use self::evidence::Evidence;
 pub(crate) use self::launched::Launched;
 pub use self::reason::{Reason, Trust};
 pub(crate) use self::steps::StepLaunches;
+#[cfg(feature = "streaming")]
 pub use self::streaming::{StreamingHealth, UNEXAMINED};
 use crate::Analysis;
 use crate::ranks::Ranks;

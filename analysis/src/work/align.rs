@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Work, WorkKey, WorkNode};
-use crate::compare::Run;
 use crate::profile::{Activity, ActivityTotal, GpuProfile, Kernel, Profile};
+use crate::run::Run;
 
 /// Both sides in terms of each other.
 #[derive(Debug, Clone, PartialEq, Default)]
