@@ -113,6 +113,7 @@ pub fn map<I: Send, T: Send>(items: impl IntoIterator<Item = I>, work: impl Fn(I
 mod tests {
     use std::num::NonZero;
     use std::panic::catch_unwind;
+    use std::sync::Condvar;
     use std::time::Duration;
 
     use super::*;
@@ -172,6 +173,31 @@ mod tests {
             inner.into_iter().max()
         });
         assert!(most.into_iter().flatten().max() <= Some(3));
+    }
+
+    #[test]
+    fn threads_that_other_work_leaves_take_jobs_that_wait() {
+        crate::set_limit(NonZero::new(3).unwrap());
+        let other_work = crate::permits(1);
+        let (running, has_begun) = (Mutex::new(0), Condvar::new());
+        let meet = |()| {
+            let mut running = running.lock().unwrap();
+            *running += 1;
+            has_begun.notify_all();
+            let limit = Duration::from_secs(20);
+            !has_begun.wait_timeout_while(running, limit, |running| *running < 3).unwrap().1.timed_out()
+        };
+        let mut met = Vec::new();
+        let consume = |has_met| {
+            met.push(has_met);
+            Ok::<_, Infallible>(None)
+        };
+        let Ok(()) = pipeline(meet, consume, |pipeline| {
+            (0..4).try_for_each(|_| pipeline.push(()))?;
+            drop(other_work);
+            Ok(())
+        });
+        assert_eq!(met, [true; 4]);
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl<'job> Team<'_, 'job> {
 
     /// The sequence whose next job is done and has its turn; none once at most `left` jobs of each are on the way. Does jobs
     /// meanwhile. A panic of the job goes on here.
-    pub(crate) fn next(&self, left: usize) -> Option<usize> {
+    pub(crate) fn next(&mut self, left: usize) -> Option<usize> {
         let mut state = self.queue.lock();
         loop {
             let [pushed, returned] = &mut state.sequences;
@@ -167,7 +167,12 @@ impl<'job> Team<'_, 'job> {
             } else if pushed.done.len() <= left && returned.done.len() <= left {
                 return None;
             } else if let Some(job) = state.waiting.pop_front() {
+                let others_wait = !state.waiting.is_empty();
                 drop(state);
+                // Other work may have left threads since the last job was added.
+                if others_wait {
+                    self.start_helper();
+                }
                 self.queue.run(job);
                 state = self.queue.lock();
             } else {
