@@ -59,12 +59,12 @@
 //!
 //! # Features
 //! All are on by default, and each adds modules for one purpose, which take their time to compile:
-//! - `align` puts the clocks of several machines onto one: [`align::clock`], [`align::fit`].
-//! - `compare` judges whether a run is slower than another: [`mod@compare`], [`complete_steps`], [`decomposition`], [`identity`],
-//!   [`work`].
-//! - `live` has the figures of a process that still runs: [`live`].
-//! - `pictures` reduces a trace to what a screen can show: [`pictures`].
-//! - `streaming` takes a trace in chunks, in bounded memory: [`streaming`], [`ranks::streaming`], [`trust::StreamingHealth`].
+//! - `align` puts the clocks of several machines onto one: `align::clock`, `align::fit`.
+//! - `compare` judges whether a run is slower than another: `compare`, `complete_steps`, `decomposition`, `identity`,
+//!   `work`.
+//! - `live` has the figures of a process that still runs: `live`.
+//! - `pictures` reduces a trace to what a screen can show: `pictures`.
+//! - `streaming` takes a trace in chunks, in bounded memory: `streaming`, `ranks::streaming`, `trust::StreamingHealth`.
 //!
 //! # Versions
 //! As of [`rtl_schema`], whose types are part of this crate's interface: both have the same version. A rule that finds more or

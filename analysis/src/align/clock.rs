@@ -185,10 +185,17 @@ impl Line {
     }
 }
 
-/// A fit with one walk, its observations' variance and how well it explains them.
+/// The likeliest walk with its fit.
 struct Best {
     fit: Vec<Step>,
     walk: f64,
+    /// The variance of an observation.
+    noise: f64,
+}
+
+/// How well a walk explains observations.
+struct Explained {
+    /// The variance of an observation.
     noise: f64,
     likelihood: f64,
 }
@@ -206,24 +213,41 @@ struct Step {
 /// The prior variances of offset and rate: a millisecond, 10 ppm around the line.
 const UNKNOWN: [f64; 3] = [1e12, 0.0, 1e8];
 
-fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
-    let mut best: Option<Best> = None;
-    for walk in WALKS {
-        let candidate = filtered(points, weights, walk);
-        let must = best.as_ref().map(|best| best.likelihood + if best.walk == 0.0 { WORTH } else { 0.0 });
-        if must.is_none_or(|must| candidate.likelihood > must) {
-            best = Some(candidate);
-        }
-    }
-    best.unwrap_or_else(|| filtered(points, weights, 0.0))
-}
+/// Filtering fewer points takes less time than starting a thread.
+const PARALLEL: usize = 2_000;
 
-fn filtered(points: &[(f64, f64)], weights: &[f64], walk: f64) -> Best {
-    let mut fit = Vec::with_capacity(points.len());
+fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
     // In units of an observation's variance, so the prior is scaled by a first idea of it.
     let mut offsets: Vec<f64> = points.iter().map(|point| point.1).collect();
     let scale = robust_deviation(&mut offsets).max(1.0).powi(2);
-    let mut covariance = UNKNOWN.map(|value| value / scale);
+    let prior = UNKNOWN.map(|value| value / scale);
+    let explain = |walk| filter(points, weights, prior, walk, |_| ());
+    let candidates = match points.len() > PARALLEL {
+        true => threads::map(WALKS, explain),
+        false => WALKS.map(explain).into(),
+    };
+    let mut best: Option<(f64, Explained)> = None;
+    for (walk, candidate) in WALKS.into_iter().zip(candidates) {
+        let must = best.as_ref().map(|(walk, best)| best.likelihood + if *walk == 0.0 { WORTH } else { 0.0 });
+        if must.is_none_or(|must| candidate.likelihood > must) {
+            best = Some((walk, candidate));
+        }
+    }
+    let walk = best.map_or(0.0, |(walk, _)| walk);
+    let mut fit = Vec::with_capacity(points.len());
+    let noise = filter(points, weights, prior, walk, |step| fit.push(step)).noise;
+    Best { fit, walk, noise }
+}
+
+/// Passes every step of the filter to `each`.
+fn filter(
+    points: &[(f64, f64)],
+    weights: &[f64],
+    prior: [f64; 3],
+    walk: f64,
+    mut each: impl FnMut(Step),
+) -> Explained {
+    let mut covariance = prior;
     let mut state = [0.0, 0.0];
     let (mut squares, mut logs, mut weight_sum) = (0.0, 0.0, 0.0);
     let mut last = points[0].0;
@@ -250,11 +274,11 @@ fn filtered(points: &[(f64, f64)], weights: &[f64], walk: f64) -> Best {
             logs += variance.ln();
             weight_sum += 1.0;
         }
-        fit.push(Step { at, predicted, updated: (state, covariance) });
+        each(Step { at, predicted, updated: (state, covariance) });
     }
     let noise = if weight_sum > 0.0 { (squares / weight_sum).max(1e-6) } else { 1.0 };
     let likelihood = -0.5 * (weight_sum * noise.ln() + logs);
-    Best { fit, walk, noise, likelihood }
+    Explained { noise, likelihood }
 }
 
 /// The smoother: corrects earlier states by later observations.

@@ -14,6 +14,9 @@ const CONTRADICTED: f64 = 0.01;
 const ROUNDS: usize = 3;
 const MANY: usize = 64;
 
+/// Collectives that one thread looks at together.
+const CHUNK: usize = 10_000;
+
 /// A first idea of a clock needs no more observations.
 const FIRST: usize = 32;
 
@@ -102,15 +105,17 @@ pub fn align(
     let apart = Clocks { shared: vec![false; nodes], ..clocks.clone() };
     clocks.share(named, reference);
     let most = CONTRADICTED * crossing.len() as f64;
-    let contradictions = |clocks: &Clocks| {
-        crossing.iter().filter(|collective| clocks.contradict(collective, node_of, 1.0)).count() as f64
+    let contradictions = |clocks: &Clocks, errors: f64| -> usize {
+        let contradicts = |collective: &&&MatchedCollective| clocks.contradict(collective, node_of, errors);
+        let count = |collectives: &[&MatchedCollective]| collectives.iter().filter(contradicts).count();
+        threads::map(crossing.chunks(CHUNK), count).into_iter().sum()
     };
     // What looks like one clock is none where collectives say so.
-    if contradictions(&clocks) > most {
+    if contradictions(&clocks, 1.0) as f64 > most {
         clocks = apart;
     }
-    let contradicted = contradictions(&clocks) > most;
-    let violations = crossing.iter().filter(|collective| clocks.contradict(collective, node_of, 0.0)).count();
+    let contradicted = contradictions(&clocks, 1.0) as f64 > most;
+    let violations = contradictions(&clocks, 0.0);
     let clock_of = |node: usize| match &clocks.all[node] {
         None => Err(AlignmentError::TooFew(observed.collectives_of[node].len())),
         Some(_) if contradicted && node != reference => Err(AlignmentError::Contradicted),

@@ -159,7 +159,11 @@ pub(crate) fn is_renamed(track: &Track, number: i64) -> bool {
 
 /// New ids of rows by their old ones. Rows keep their order, so this is as long as there are breaks in it.
 #[derive(Debug, Default)]
-pub(crate) struct Renumbered(Vec<Run>);
+pub(crate) struct Renumbered {
+    runs: Vec<Run>,
+    /// Whether a run was pushed that belongs before another one.
+    is_unsorted: bool,
+}
 
 /// The same of ops. Some sources number dispatches and other ops apart.
 #[derive(Debug, Default)]
@@ -205,35 +209,35 @@ impl Run {
 impl Renumbered {
     #[inline]
     pub(crate) fn push(&mut self, space: u32, old: Id, new: i64) {
-        if let Some(run) = self.0.last_mut()
-            && run.end() == (space, old, new)
-        {
-            run.length += 1;
-        } else {
-            self.0.push(Run { space, old, new, length: 1 });
-        }
+        self.push_run(Run { space, old, new, length: 1 });
     }
 
     /// Adds the ids of later rows.
     pub(crate) fn append(&mut self, later: Self) {
-        for run in later.0 {
-            match self.0.last_mut() {
-                Some(last) if last.end() == (run.space, run.old, run.new) => last.length += run.length,
-                _ => self.0.push(run),
+        later.runs.into_iter().for_each(|run| self.push_run(run));
+    }
+
+    #[inline]
+    fn push_run(&mut self, run: Run) {
+        match self.runs.last_mut() {
+            Some(last) if last.end() == (run.space, run.old, run.new) => last.length += run.length,
+            last => {
+                self.is_unsorted |= last.is_some_and(|last| (run.space, run.old) < (last.space, last.old));
+                self.runs.push(run);
             }
         }
     }
 
     /// Makes [`Self::get`] find what was pushed.
     pub(crate) fn sort(&mut self) {
-        if !self.0.is_sorted_by_key(|run| (run.space, run.old)) {
-            self.0.sort_by_key(|run| (run.space, run.old));
+        if std::mem::take(&mut self.is_unsorted) {
+            self.runs.sort_by_key(|run| (run.space, run.old));
         }
     }
 
     pub(crate) fn get(&self, space: u32, old: Id) -> Option<i64> {
-        let after = self.0.partition_point(|run| (run.space, run.old) <= (space, old));
-        let run = self.0[..after].last().filter(|run| run.space == space)?;
+        let after = self.runs.partition_point(|run| (run.space, run.old) <= (space, old));
+        let run = self.runs[..after].last().filter(|run| run.space == space)?;
         let behind = old.checked_sub(run.old).filter(|behind| *behind < run.length)?;
         Some(run.new + behind)
     }
@@ -291,7 +295,7 @@ mod tests {
             ids.push(space, old, new);
         }
         ids.sort();
-        assert_eq!(ids.0.len(), 4);
+        assert_eq!(ids.runs.len(), 4);
         let found = [(0, 10), (0, 11), (0, 12), (0, 5), (1, 10), (1, 11), (0, 6), (0, 4)];
         let expected = [Some(1), Some(2), Some(5), Some(4), Some(3), None, None, None];
         assert_eq!(found.map(|(space, old)| ids.get(space, old)), expected);
