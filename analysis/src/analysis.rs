@@ -28,10 +28,10 @@ const LEAST_STEPS: usize = 2;
 /// A part of [`Analysis`] that takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// [`Analysis::kernels`] and [`Analysis::categories`].
-    Kernels,
     /// [`findings::compared`].
     Compared,
+    /// [`Analysis::kernels`] and [`Analysis::categories`].
+    Kernels,
     /// [`Analysis::launches`].
     Launches,
     /// [`Analysis::sweep`].
@@ -45,7 +45,7 @@ pub enum Part {
 impl Part {
     /// All of them, in the order in which they begin: what takes longest comes first.
     const ALL: [Self; 6] =
-        [Self::Kernels, Self::Compared, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges];
+        [Self::Compared, Self::Kernels, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges];
 }
 
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
@@ -83,15 +83,14 @@ impl<'a> Analysis<'a> {
         if self.tables.dispatches.len() <= parallel::LEAST_ROWS {
             return;
         }
-        // These divide their rows among all threads, and others need them: two that wait for one part would keep its threads.
-        if parts.contains(&Part::Kernels) {
-            self.kernels();
+        // All others need it: two that wait for one part would keep its threads.
+        if parts.iter().any(|part| *part != Part::Kernels) {
+            self.order();
         }
-        self.order();
-        let others = Part::ALL.iter().filter(|part| parts.contains(part));
-        threads::map(others, |part| match part {
-            Part::Kernels => {}
+        let parts = Part::ALL.iter().filter(|part| parts.contains(part));
+        threads::map(parts, |part| match part {
             Part::Compared => _ = findings::compared(self),
+            Part::Kernels => _ = self.kernels(),
             Part::Launches => _ = self.launches(),
             Part::Sweep => _ = self.sweep(),
             Part::Idle => _ = self.idle(),
