@@ -110,13 +110,23 @@ fn views_and_tables_without_rowids_are_numbered() {
 }
 
 #[test]
-fn virtual_tables_and_other_encodings_are_read_by_the_library() {
+fn other_encodings_are_read_by_the_library() {
     let (_folder, path) = database(
-        "pragma encoding = 'UTF-16le'; create table t(a text); insert into t values('grün'), (''), (null);
-         create virtual table f using fts5(body); insert into f values('some words')",
+        "pragma encoding = 'UTF-16le'; create table t(a text); insert into t values('grün'), (''), (null)",
     );
     assert_equal(&path, "t", &["a"]);
-    assert_equal(&path, "f", &["body"]);
+}
+
+#[test]
+fn a_virtual_table_of_a_module_that_is_not_built_in_is_an_error() {
+    let (_folder, path) = database(
+        "create table t(a); insert into t values(1); pragma writable_schema = on;
+         insert into sqlite_master values('table', 'f', 'f', 0, 'create virtual table f using fts5(body)')",
+    );
+    let database = Database::open(&path, &path).unwrap();
+    let error = format!("{:?}", by_scan(&database, "f", &["body"]).unwrap_err());
+    assert!(error.contains("no such module: fts5"), "{error}");
+    assert_equal(&path, "t", &["a"]);
 }
 
 #[test]
