@@ -4,6 +4,7 @@ use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Direction};
 use serde::{Deserialize, Serialize};
 
+use crate::few;
 use crate::first_use::FirstUseMap;
 
 /// All copies that went one way.
@@ -55,7 +56,7 @@ pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
             ..group
         })
         .collect();
-    groups.sort_by(|one, other| {
+    few::sort_by(&mut groups, |one, other| {
         other.total_ns.cmp(&one.total_ns).then_with(|| one.direction.cmp(&other.direction))
     });
     groups

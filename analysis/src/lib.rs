@@ -101,6 +101,7 @@ pub mod display_names;
 pub mod distribution;
 mod error;
 pub mod facts;
+mod few;
 pub mod findings;
 mod first_use;
 #[cfg(feature = "compare")]

@@ -6,6 +6,7 @@ use rtl_schema::table::{AgentKind, Process};
 use rtl_schema::{Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
+use crate::few;
 use crate::parallel;
 use crate::tracing_cost::{TracingCost, tracing_cost};
 
@@ -174,7 +175,7 @@ fn gpus(tables: &Tables) -> Vec<GpuInfo> {
             node: agent.node,
         })
         .collect();
-    gpus.sort_by_key(|gpu| gpu.gpu);
+    few::sort_by_key(&mut gpus, |gpu| gpu.gpu);
     gpus
 }
 

@@ -6,6 +6,7 @@ use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::Analysis;
+use crate::few;
 use crate::kernel_names::slot;
 use crate::kernels::Group;
 use crate::labels;
@@ -195,7 +196,7 @@ fn bad_rows(tables: &Tables) -> Vec<BadRows> {
             first: problem.first,
         })
         .collect();
-    rows.sort_by(|one, other| (&one.kind, &one.place).cmp(&(&other.kind, &other.place)));
+    few::sort_by(&mut rows, |one, other| (&one.kind, &one.place).cmp(&(&other.kind, &other.place)));
     rows
 }
 
@@ -235,6 +236,8 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
             })
         })
         .collect();
-    found.sort_by(|one, other| other.max_ns.cmp(&one.max_ns).then_with(|| one.kernel.cmp(&other.kernel)));
+    few::sort_by(&mut found, |one, other| {
+        other.max_ns.cmp(&one.max_ns).then_with(|| one.kernel.cmp(&other.kernel))
+    });
     found
 }

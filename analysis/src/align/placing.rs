@@ -6,6 +6,7 @@ use super::differences::Differences;
 use super::draft::Draft;
 use super::matching::{self, Fit};
 use super::sequence::Sequence;
+use crate::few;
 
 /// Parts of the candidates for each thread.
 const SHARES: usize = 2;
@@ -32,7 +33,7 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
     }
     let mut kinds: Vec<(f64, Vec<usize>)> = kinds.into_values().collect();
     // What tells most comes first: it relates the clocks for the others.
-    kinds.sort_by(|one, other| other.0.total_cmp(&one.0));
+    few::sort_by(&mut kinds, |one, other| other.0.total_cmp(&one.0));
     let kinds: Vec<Vec<usize>> = kinds.into_iter().map(|(_, members)| members).collect();
     let mut drafts: Vec<Draft> = Vec::new();
     let mut left = kinds.as_slice();

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::cause::Cause;
 use super::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, Place, PlaceIdle};
+use crate::few;
 use crate::ops::Op;
 use crate::union_length::to_ns;
 
@@ -50,7 +51,7 @@ impl Parts {
         let known = Cause::ALL.into_iter().zip(&self.of).filter(|(_, part)| part.0 > 0);
         let mut parts: Vec<GapPart> =
             known.map(|(cause, &(time, _, names))| part(tables, cause, time, names)).collect();
-        parts.sort_by_key(|part| Reverse(part.idle_ns));
+        few::sort_by_key(&mut parts, |part| Reverse(part.idle_ns));
         parts
     }
 }
@@ -141,7 +142,9 @@ impl Sums {
             let text = |name: NameId| name.is_some().then(|| tables.strings.get(name));
             (text(within), text(call))
         };
-        all.sort_by(|one, other| (Reverse(one.1), text(one.0)).cmp(&(Reverse(other.1), text(other.0))));
+        few::sort_by(&mut all, |one, other| {
+            (Reverse(one.1), text(one.0)).cmp(&(Reverse(other.1), text(other.0)))
+        });
         all.truncate(PLACES);
         let row = |(names, time)| PlaceIdle { place: place(tables, names), idle_ns: to_ns(time) };
         all.into_iter().map(row).collect()
@@ -232,7 +235,7 @@ impl Tally {
                 longest: sums.longest.finish(tables),
             })
             .collect();
-        causes.sort_by_key(|cause| (Reverse(cause.idle_ns), cause.cause));
+        few::sort_by_key(&mut causes, |cause| (Reverse(cause.idle_ns), cause.cause));
         let known = named(self.blocking).zip(self.drained);
         let known = known.filter(|((_, sums), (_, drained))| sums.time > 0 || *drained > 0);
         let mut after_blocking: Vec<AfterBlocking> = known
@@ -247,7 +250,7 @@ impl Tally {
                 longest: sums.longest.finish(tables),
             })
             .collect();
-        after_blocking.sort_by_key(|after| (Reverse(after.cost_ns), after.cause));
+        few::sort_by_key(&mut after_blocking, |after| (Reverse(after.cost_ns), after.cause));
         GpuIdle {
             gpu,
             label,

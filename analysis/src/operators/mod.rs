@@ -17,6 +17,7 @@ pub(crate) use self::callers::Callers;
 pub(crate) use self::modules::Modules;
 pub(crate) use self::nesting::NONE;
 use self::nesting::Nesting;
+use crate::few;
 use crate::first_use::FirstUseMap;
 
 /// All operators of one name with inputs of the same shapes.
@@ -65,7 +66,7 @@ impl OperatorGroup {
 
     /// Sorts by own GPU time, then GPU time, then host time, the most first, then by name and shapes.
     pub fn sort(groups: &mut [Self]) {
-        groups.sort_by(|one, other| {
+        few::sort_by(groups, |one, other| {
             let key = |group: &Self| Reverse((group.own_gpu_ns, group.gpu_ns, group.host_ns));
             let by_name = || (&one.name, &one.shapes).cmp(&(&other.name, &other.shapes));
             key(one).cmp(&key(other)).then_with(by_name)

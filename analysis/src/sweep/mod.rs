@@ -18,6 +18,7 @@ use self::gpu::GpuSweep;
 use self::queues::Queues;
 pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, PARTS, SuspiciousRows, Sweep};
 pub(crate) use self::utilization::{Class, Utilization};
+use crate::few;
 use crate::kernel_names::KernelNames;
 use crate::ops::{self, AgentOps, Op, Order};
 
@@ -29,7 +30,9 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
     ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
     let mut parts: Vec<_> = gpus.into_iter().map(GpuSweep::finish).collect();
-    parts.sort_by(|one, other| (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label)));
+    few::sort_by(&mut parts, |one, other| {
+        (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label))
+    });
     let mut sweep = Sweep::default();
     for part in parts {
         sweep.gpus.push(part.gpu);
@@ -41,7 +44,7 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
             all.examples.extend(found.examples);
         }
     }
-    sweep.longest.sort_by_key(|gap| (Reverse(gap.duration_ns), gap.start_ns, gap.gpu));
+    few::sort_by_key(&mut sweep.longest, |gap| (Reverse(gap.duration_ns), gap.start_ns, gap.gpu));
     sweep.longest.truncate(longest);
     sweep
 }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::evidence;
 use super::launched::Launched;
 use super::reason::Reason;
+use crate::few;
 
 /// Of more distinct launches none is compared with the others: each would be with all.
 const MOST: usize = 200;
@@ -26,7 +27,7 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
         return None;
     }
     let mut distinct: Vec<&Vec<NameId>> = kernels.values().filter(|names| !names.is_empty()).collect();
-    distinct.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    few::sort_by(&mut distinct, |one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     distinct.dedup();
     let graphs: Vec<&Vec<NameId>> = match distinct.len() <= MOST {
         true => {

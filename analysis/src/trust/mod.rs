@@ -27,6 +27,7 @@ pub(crate) use self::steps::StepLaunches;
 #[cfg(feature = "streaming")]
 pub use self::streaming::{StreamingHealth, UNEXAMINED};
 use crate::Analysis;
+use crate::few;
 use crate::ranks::Ranks;
 
 /// The verdict with its reasons.
@@ -42,7 +43,7 @@ impl Health {
     /// The verdict that follows from these reasons.
     #[must_use]
     pub fn of(mut reasons: Vec<Reason>) -> Self {
-        reasons.sort_by(|one, other| (other.trust, one.input).cmp(&(one.trust, other.input)));
+        few::sort_by(&mut reasons, |one, other| (other.trust, one.input).cmp(&(one.trust, other.input)));
         Self { trust: reasons.first().map_or(Trust::Good, |worst| worst.trust), reasons }
     }
 }
