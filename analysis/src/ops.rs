@@ -2,6 +2,8 @@
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. CPU agents (host-to-host copies) have none.
 
+use std::convert::Infallible;
+
 use rtl_schema::table::{Copy, Dispatches};
 use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
@@ -217,14 +219,20 @@ fn split_while<'a>(rows: &mut &'a [u32], is_same: impl Fn(usize) -> bool) -> &'a
 /// many fit into a core's cache and are fetched from memory once, not once for each GPU.
 const STRETCH: u32 = 1 << 15;
 
+/// The moments after which a thread goes on with another share: threads that other work has left may take the first one.
+const TURN: usize = 1 << 16;
+
 /// Walks all GPUs of `order` side by side, each in order of start; `states` has one state for each of them.
 pub(crate) fn in_order<'a, S>(
     tables: &'a Tables,
     order: &'a Order,
     states: &mut [S],
-    each: impl FnMut(&mut S, Simultaneous<'a>),
+    mut each: impl FnMut(&mut S, Simultaneous<'a>),
 ) {
-    side_by_side(tables, &order.agents, states, each);
+    let mut walk = Walk::of(tables, &order.agents, states);
+    while !walk.is_over() {
+        walk.walk_stretch(&mut each);
+    }
 }
 
 /// The same on several threads, each with some of the GPUs.
@@ -235,23 +243,68 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
     each: impl Fn(&mut S, Simultaneous<'a>) + Sync,
 ) {
     let gpus = order.agents.len().div_ceil(parallel::shares(tables.dispatches.len())).max(1);
+    if gpus >= order.agents.len() {
+        return in_order(tables, order, states, each);
+    }
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
-    threads::map(shares, |(agents, states)| side_by_side(tables, agents, states, &each));
+    let mut walks = shares.map(|(agents, states)| Walk::of(tables, agents, states));
+    let Ok(()) = threads::pipeline(
+        |walk| Walk::take_turn(walk, &each),
+        |walk| Ok::<_, Infallible>(walk.rest()),
+        |pipeline| walks.try_for_each(|walk| pipeline.push(walk)),
+    );
 }
 
-fn side_by_side<'a, S>(
-    tables: &'a Tables,
-    agents: &'a [AgentOps],
-    states: &mut [S],
-    mut each: impl FnMut(&mut S, Simultaneous<'a>),
-) {
-    let mut gpus: Vec<InOrder<'_>> = agents.iter().map(|ops| ops.in_order(tables)).collect();
-    let rows = u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX);
-    for limit in (STRETCH..rows).step_by(STRETCH as usize).chain([u32::MAX]) {
-        for (ops, state) in gpus.iter_mut().zip(states.iter_mut()) {
+/// A walk over several GPUs side by side.
+struct Walk<'a, 's, S> {
+    gpus: Vec<InOrder<'a>>,
+    states: &'s mut [S],
+    rows: u32,
+    /// The row at which the next stretch ends; `None` behind the last.
+    limit: Option<u32>,
+}
+
+impl<'a, 's, S> Walk<'a, 's, S> {
+    fn of(tables: &'a Tables, agents: &'a [AgentOps], states: &'s mut [S]) -> Self {
+        let rows = u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX);
+        let gpus = agents.iter().map(|ops| ops.in_order(tables)).collect();
+        Self { gpus, states, rows, limit: Some(stretch_end(0, rows)) }
+    }
+
+    /// Walks on for as long as other shares should wait.
+    fn take_turn(mut self, each: impl Fn(&mut S, Simultaneous<'a>)) -> Self {
+        let mut moments = 0;
+        while moments < TURN && !self.is_over() {
+            moments += self.walk_stretch(&each);
+        }
+        self
+    }
+
+    /// What is left to walk.
+    fn rest(self) -> Option<Self> {
+        (!self.is_over()).then_some(self)
+    }
+
+    fn is_over(&self) -> bool {
+        self.limit.is_none()
+    }
+
+    /// Walks the next stretch. Returns how many moments have passed at which ops start.
+    fn walk_stretch(&mut self, mut each: impl FnMut(&mut S, Simultaneous<'a>)) -> usize {
+        let Some(limit) = self.limit else { return 0 };
+        let mut moments = 0;
+        for (ops, state) in self.gpus.iter_mut().zip(self.states.iter_mut()) {
             while let Some(same) = ops.next_below(limit) {
                 each(state, same);
+                moments += 1;
             }
         }
+        self.limit = (limit < u32::MAX).then(|| stretch_end(limit, self.rows));
+        moments
     }
+}
+
+/// Where the stretch ends that begins at a row: the last one has no limit.
+fn stretch_end(begin: u32, rows: u32) -> u32 {
+    begin.checked_add(STRETCH).filter(|&end| end < rows).unwrap_or(u32::MAX)
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rtl_analysis::ops::Order;
 use rtl_analysis::sweep::sweep;
-use rtl_analysis::{Analysis, Categories, KernelNames};
+use rtl_analysis::{Analysis, Categories, KernelNames, Part};
 use rtl_schema::table::{Agent, Dispatch, Process, Track};
 use rtl_schema::{AgentId, Tables};
 
@@ -22,7 +22,7 @@ fn main() {
         measure("sweep", count, || sweep(&tables, &order, &names, 20).gpus.len());
         measure("report", count, || {
             let analysis = Analysis::new(&tables, &categories);
-            analysis.prepare(&[|analysis| _ = analysis.kernels(), |analysis| _ = analysis.sweep()], &[]);
+            analysis.prepare(&[Part::Kernels, Part::Sweep]);
             analysis.kernels().len() + analysis.sweep().gpus.len()
         });
     }
