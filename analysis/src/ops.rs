@@ -2,8 +2,6 @@
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. CPU agents (host-to-host copies) have none.
 
-use std::convert::Infallible;
-
 use rtl_schema::table::{Copy, Dispatches};
 use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
@@ -247,12 +245,8 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
         return in_order(tables, order, states, each);
     }
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
-    let mut walks = shares.map(|(agents, states)| Walk::of(tables, agents, states));
-    let Ok(()) = threads::pipeline(
-        |walk| Walk::take_turn(walk, &each),
-        |walk| Ok::<_, Infallible>(walk.rest()),
-        |pipeline| walks.try_for_each(|walk| pipeline.push(walk)),
-    );
+    let walks = shares.map(|(agents, states)| Walk::of(tables, agents, states));
+    threads::turns(walks, |walk| Walk::take_turn(walk, &each));
 }
 
 /// A walk over several GPUs side by side.
@@ -271,17 +265,12 @@ impl<'a, 's, S> Walk<'a, 's, S> {
         Self { gpus, states, rows, limit: Some(stretch_end(0, rows)) }
     }
 
-    /// Walks on for as long as other shares should wait.
-    fn take_turn(mut self, each: impl Fn(&mut S, Simultaneous<'a>)) -> Self {
+    /// Walks on for as long as other shares should wait. Returns what is left.
+    fn take_turn(mut self, each: impl Fn(&mut S, Simultaneous<'a>)) -> Option<Self> {
         let mut moments = 0;
         while moments < TURN && !self.is_over() {
             moments += self.walk_stretch(&each);
         }
-        self
-    }
-
-    /// What is left to walk.
-    fn rest(self) -> Option<Self> {
         (!self.is_over()).then_some(self)
     }
 

@@ -8,7 +8,9 @@ mod both;
 mod permit;
 mod pipeline;
 mod queue;
+mod turns;
 
 pub use both::both;
 pub use permit::{Permit, free, limit, permits, set_limit};
 pub use pipeline::{Pipeline, in_order, map, pipeline};
+pub use turns::turns;

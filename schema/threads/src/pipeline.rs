@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::queue::{PUSHED, RETURNED, Team, with_team};
+use crate::queue::{PUSHED, RETURNED, Team, Turn, with_team};
 
 /// The result of an item, once its job has ended.
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -39,10 +39,10 @@ where
     fn add(&mut self, sequence: usize, item: I) {
         let slot = Slot::default();
         self.slots[sequence].push_back(Arc::clone(&slot));
-        let work = self.work;
+        let (work, mut item) = (self.work, Some(item));
         let job = move || {
-            let result = work(item);
-            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = item.take().map(work);
+            Turn::Over
         };
         self.team.add(sequence, Box::new(job));
     }

@@ -18,7 +18,15 @@ pub(crate) const PUSHED: usize = 0;
 pub(crate) const RETURNED: usize = 1;
 
 /// Work on one item, which keeps its result itself.
-pub(crate) type Job<'job> = Box<dyn FnOnce() + Send + 'job>;
+pub(crate) type Job<'job> = Box<dyn FnMut() -> Turn + Send + 'job>;
+
+/// What is left of a job after it was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It goes behind the jobs that wait.
+    Again,
+    Over,
+}
 
 /// Jobs on the way to their consumer.
 struct Queue<'job> {
@@ -67,10 +75,16 @@ impl<'job> Queue<'job> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a job and keeps how it ended.
-    fn run(&self, ((sequence, number), job): (Place, Job<'job>)) {
-        let outcome = catch_unwind(AssertUnwindSafe(job));
+    /// Does a job, or a turn of it, and keeps how it ended.
+    fn run(&self, ((sequence, number), mut job): (Place, Job<'job>)) {
+        let outcome = catch_unwind(AssertUnwindSafe(&mut job));
         let mut state = self.lock();
+        if matches!(outcome, Ok(Turn::Again)) && !state.is_closed {
+            state.waiting.push_back(((sequence, number), job));
+            drop(state);
+            return self.begin.notify_one();
+        }
+        let outcome = outcome.map(drop);
         let Sequence { done, first } = &mut state.sequences[sequence];
         done[number - *first] = Some(outcome);
         drop(state);
