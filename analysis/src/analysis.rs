@@ -5,14 +5,13 @@ use std::sync::OnceLock;
 use rtl_schema::Tables;
 use rtl_schema::table::{PythonFrames, Track};
 
-use crate::findings;
 use crate::first_use::distinct;
 use crate::idle::{self, Cause, GpuIdle};
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
-use crate::ops::{Op, Order};
+use crate::ops::{AgentOps, Op, Order};
 use crate::parallel;
 use crate::ranges::{self, Attribution, Cursor, RangeReport, Repeated};
 use crate::ranks::{self, Ranks};
@@ -28,7 +27,7 @@ const LEAST_STEPS: usize = 2;
 /// A part of [`Analysis`] that takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// [`findings::compared`].
+    /// [`Analysis::compared`].
     Compared,
     /// [`Analysis::kernels`] and [`Analysis::categories`].
     Kernels,
@@ -89,7 +88,7 @@ impl<'a> Analysis<'a> {
         }
         let parts = Part::ALL.iter().filter(|part| parts.contains(part));
         threads::map(parts, |part| match part {
-            Part::Compared => _ = findings::compared(self),
+            Part::Compared => _ = self.compared(),
             Part::Kernels => _ = self.kernels(),
             Part::Launches => _ = self.launches(),
             Part::Sweep => _ = self.sweep(),
@@ -225,6 +224,18 @@ impl<'a> Analysis<'a> {
     /// Ranks side by side.
     pub fn ranks(&self) -> &Ranks {
         self.ranks.get_or_init(|| ranks::ranks(self.tables, &self.names, self.order()))
+    }
+
+    /// Ranks side by side, where there are several and their collectives match.
+    #[must_use]
+    pub fn compared(&self) -> Option<&Ranks> {
+        // Without collectives ranks do not wait for each other, and comparing them takes long.
+        let is_collective = |&row: &u32| self.names.is_collective(self.tables.dispatches.name[row as usize]);
+        let runs_collectives = |ops: &&AgentOps| ops.dispatches.iter().any(is_collective);
+        let have_collectives =
+            self.names.any_collective() && self.order().agents.iter().filter(runs_collectives).count() > 1;
+        let matched = |ranks: &&Ranks| ranks.ranks.iter().any(|rank| rank.collectives > 0);
+        have_collectives.then(|| self.ranks()).filter(|ranks| ranks.ranks.len() > 1).filter(matched)
     }
 
     /// Ranges and markers by name.

@@ -227,9 +227,9 @@ pub(crate) fn in_order<'a, S>(
     states: &mut [S],
     mut each: impl FnMut(&mut S, Simultaneous<'a>),
 ) {
-    let mut walk = Walk::of(tables, &order.agents, states);
-    while !walk.is_over() {
-        walk.walk_stretch(&mut each);
+    let mut all = Share::of(tables, &order.agents, states);
+    while !all.is_over() {
+        all.visit_stretch(&mut each);
     }
 }
 
@@ -245,12 +245,12 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
         return in_order(tables, order, states, each);
     }
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
-    let walks = shares.map(|(agents, states)| Walk::of(tables, agents, states));
-    threads::turns(walks, |walk| Walk::take_turn(walk, &each));
+    let shares = shares.map(|(agents, states)| Share::of(tables, agents, states));
+    threads::turns(shares, |share| Share::take_turn(share, &each));
 }
 
-/// A walk over several GPUs side by side.
-struct Walk<'a, 's, S> {
+/// The GPUs of one thread, which it walks side by side.
+struct Share<'a, 's, S> {
     gpus: Vec<InOrder<'a>>,
     states: &'s mut [S],
     rows: u32,
@@ -258,7 +258,7 @@ struct Walk<'a, 's, S> {
     limit: Option<u32>,
 }
 
-impl<'a, 's, S> Walk<'a, 's, S> {
+impl<'a, 's, S> Share<'a, 's, S> {
     fn of(tables: &'a Tables, agents: &'a [AgentOps], states: &'s mut [S]) -> Self {
         let rows = u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX);
         let gpus = agents.iter().map(|ops| ops.in_order(tables)).collect();
@@ -269,7 +269,7 @@ impl<'a, 's, S> Walk<'a, 's, S> {
     fn take_turn(mut self, each: impl Fn(&mut S, Simultaneous<'a>)) -> Option<Self> {
         let mut moments = 0;
         while moments < TURN && !self.is_over() {
-            moments += self.walk_stretch(&each);
+            moments += self.visit_stretch(&each);
         }
         (!self.is_over()).then_some(self)
     }
@@ -279,7 +279,7 @@ impl<'a, 's, S> Walk<'a, 's, S> {
     }
 
     /// Walks the next stretch. Returns how many moments have passed at which ops start.
-    fn walk_stretch(&mut self, mut each: impl FnMut(&mut S, Simultaneous<'a>)) -> usize {
+    fn visit_stretch(&mut self, mut each: impl FnMut(&mut S, Simultaneous<'a>)) -> usize {
         let Some(limit) = self.limit else { return 0 };
         let mut moments = 0;
         for (ops, state) in self.gpus.iter_mut().zip(self.states.iter_mut()) {

@@ -18,22 +18,9 @@ pub(super) struct Inputs<'a> {
     first_calls: FirstCalls,
 }
 
-/// The ranks of the trace beside each other, where their collectives match.
-#[must_use]
-pub fn compared<'a>(analysis: &'a Analysis<'a>) -> Option<&'a Ranks> {
-    // Without collectives ranks do not wait for each other, and comparing them takes long.
-    let (dispatches, names) = (&analysis.tables.dispatches, &analysis.names);
-    let is_collective = |&row: &u32| names.is_collective(dispatches.name[row as usize]);
-    let with_collectives =
-        analysis.order().agents.iter().filter(|ops| ops.dispatches.iter().any(is_collective)).count();
-    let has_collectives = names.any_collective() && with_collectives > 1;
-    let matched = |ranks: &&Ranks| ranks.ranks.iter().any(|rank| rank.collectives > 0);
-    has_collectives.then(|| analysis.ranks()).filter(|ranks| ranks.ranks.len() > 1).filter(matched)
-}
-
 impl<'a> Inputs<'a> {
     pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
-        Self { analysis, ranks: compared(analysis), first_calls: FirstCalls::of(analysis) }
+        Self { analysis, ranks: analysis.compared(), first_calls: FirstCalls::of(analysis) }
     }
 
     /// GPUs with at least one op, by number.

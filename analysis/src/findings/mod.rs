@@ -27,7 +27,6 @@ mod words;
 pub use self::finding::Finding;
 pub use self::headline::Headline;
 use self::inputs::Inputs;
-pub use self::inputs::compared;
 use crate::Analysis;
 use crate::few;
 use crate::trust::Health;

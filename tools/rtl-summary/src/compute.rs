@@ -140,7 +140,7 @@ fn compute_sections(
     sections.iter().for_each(|section| (section.compute)(&context, report));
     if judges(request) {
         let analysis = &context.analysis;
-        let compared = includes(&FINDINGS).then(|| findings::compared(analysis)).flatten();
+        let compared = includes(&FINDINGS).then(|| analysis.compared()).flatten();
         let health = health(analysis, report.sections.ranks.as_ref().or(compared));
         if includes(&FINDINGS) {
             sections::set_findings(report, findings::findings(analysis, &health));

@@ -129,7 +129,7 @@ pub(super) const FLAGS: [Mistake; 26] = [
     (
         "rtl-summary one.db --categories rules.toml",
         2,
-        "rules.toml: category rule 1 (x): unclosed group",
+        "rules.toml: category rule 1 (x): found open group without closing",
         "a rule is",
     ),
     (
