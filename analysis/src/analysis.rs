@@ -79,8 +79,13 @@ impl<'a> Analysis<'a> {
 
     /// Computes parts that are needed later, several at a time; nothing where there are at most 200,000 dispatches.
     pub fn prepare(&self, parts: &[Part]) {
-        if self.tables.dispatches.len() <= parallel::LEAST_ROWS {
+        let rows = self.tables.dispatches.len();
+        if rows <= parallel::LEAST_ROWS {
             return;
+        }
+        // What grouping many kernels takes for a while is not taken together with what others take.
+        if parts.contains(&Part::Kernels) && parallel::are_many(self.names.kernels.len(), rows) {
+            self.kernels();
         }
         // All others need it: two that wait for one part would keep its threads.
         if parts.iter().any(|part| *part != Part::Kernels) {

@@ -13,6 +13,11 @@ pub(crate) fn shares(rows: usize) -> usize {
     if rows > LEAST_ROWS { threads::limit() } else { 1 }
 }
 
+/// Whether the figures of this number of groups take about as much memory as the rows.
+pub(crate) fn are_many(groups: usize, rows: usize) -> bool {
+    groups * ROWS_OF_GROUP > rows
+}
+
 /// The rows of each part, in order. Results must not depend on how many there are.
 pub(crate) fn stretches(rows: usize) -> impl Iterator<Item = Range<usize>> {
     stretches_of_groups(rows, 0)

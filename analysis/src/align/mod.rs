@@ -6,7 +6,7 @@
 //! collectives are the differences of the clocks, plus noise.
 //!
 //! [`mod@collectives`] finds collectives in a trace, [`groups`] the ranks that run the same ones, without any clock;
-//! [`clock`] fits the difference of one clock over time, [`fit`] all nodes at once with an error; [`mod@waits`] computes
+//! `clock` fits the difference of one clock over time, `fit` all nodes at once with an error; [`mod@waits`] computes
 //! how long ranks waited. Where the evidence is too thin, nothing is moved.
 
 mod anchors;

@@ -1,7 +1,7 @@
 //! Ranks compared: waits in collectives, steps, and kernels that are slower on some ranks.
 //!
 //! [`collectives`] matches collectives and computes waits, [`steps`] and [`kernels`] compare ranks, [`outliers`] finds
-//! ranks far from the others; [`crate::Analysis::ranks`] does all of it for a trace in memory, [`streaming`] reduces a trace
+//! ranks far from the others; [`crate::Analysis::ranks`] does all of it for a trace in memory, `streaming` reduces a trace
 //! in chunks to the inputs of these functions.
 
 pub(crate) mod arrivals;
