@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use e2e::{Process, Trace, library};
 
@@ -73,7 +74,14 @@ impl Running {
         child.stdin.as_mut().unwrap().write_all(b"3\n").unwrap();
         assert_eq!(answers.next().unwrap().unwrap(), "done");
         let name = format!("trace_{pid}.db");
-        std::os::unix::fs::symlink(folder.join("traces").join(&name), folder.join(name)).unwrap();
+        let trace = folder.join("traces").join(&name);
+        // What has completed is in the file soon after the process knows of it.
+        let limit = Instant::now() + Duration::from_secs(20);
+        while !trace.exists() {
+            assert!(Instant::now() < limit, "no trace within 20 s");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::os::unix::fs::symlink(trace, folder.join(name)).unwrap();
         Some(Self(child))
     }
 }
