@@ -1,4 +1,4 @@
-//! Sorting of few items: the rows of a report.
+//! Sorting of few items: GPUs, causes, findings. The sort of slices is faster, and is for what may be as many as kernels, names or ops.
 
 use std::cmp::Ordering;
 
@@ -21,7 +21,7 @@ fn swaps(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<(usiz
     order.sort_by(|&one, &other| compare(one, other));
     let mut swaps = Vec::new();
     for start in 0..length {
-        // The item at `start` goes along the circle of those that take each other's places, until it is at its own.
+        // One cycle of the permutation.
         let mut at = start;
         loop {
             let from = std::mem::replace(&mut order[at], at);

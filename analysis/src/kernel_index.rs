@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use crate::Categories;
 use crate::categories::COLLECTIVE;
-use crate::few;
 use crate::first_use::FirstUseMap;
 
 /// A kernel: all stored names with the same identity.
@@ -86,7 +85,7 @@ impl KernelIndex {
     fn sorted_by(self, order: impl Fn(&Kernel, &Kernel) -> Ordering) -> (Vec<Kernel>, Vec<usize>) {
         let kernels = self.categories.into_iter().map(|(label, category)| Kernel { label, category });
         let mut numbered: Vec<(usize, Kernel)> = kernels.enumerate().collect();
-        few::sort_by(&mut numbered, |(_, one), (_, other)| order(one, other));
+        numbered.sort_by(|(_, one), (_, other)| order(one, other));
         let mut positions = vec![0; numbered.len()];
         numbered.iter().enumerate().for_each(|(position, &(number, _))| positions[number] = position);
         (numbered.into_iter().map(|(_, kernel)| kernel).collect(), positions)

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use rtl_schema::Tables;
 
 use crate::Categories;
-use crate::few;
 use crate::first_use::FirstUseSet;
 use crate::kernel_names::KernelNames;
 
@@ -32,7 +31,7 @@ impl KernelKeys {
             .filter(|(_, (_, calls))| *calls > 0)
             .map(|(kernel, (total, _))| (total, kernel.label))
             .collect();
-        few::sort_by(&mut all, |one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        all.sort_unstable_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         Self::ordered(all.into_iter().map(|(_, name)| name))
     }
 

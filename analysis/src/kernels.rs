@@ -13,7 +13,6 @@ use rtl_schema::{Durations, Tables};
 
 use crate::Stats;
 use crate::distribution::{self, BARS};
-use crate::few;
 use crate::first_use::distinct;
 use crate::kernel_index::Kernel;
 use crate::kernel_names::KernelNames;
@@ -96,7 +95,7 @@ pub struct Group {
 
 /// Orders `groups` by `sort`, equal ones by label.
 pub fn sort(groups: &mut [impl Borrow<Group>], sort: Sort) {
-    few::sort_by(groups, |one, other| {
+    groups.sort_unstable_by(|one, other| {
         let (one, other) = (one.borrow(), other.borrow());
         let (a, b) = (&one.stats, &other.stats);
         let by_value = match sort {

@@ -10,7 +10,6 @@ use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel, Copy, Direc
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
-use crate::few;
 use crate::stats::Moments;
 
 /// The domain of a row, in rocprofv3's order.
@@ -185,7 +184,7 @@ impl Sums<&str> {
     /// One row per name, whatever its domains.
     fn merged(self) -> Summary {
         let mut parts: Vec<_> = self.rows.into_iter().collect();
-        few::sort_by_key(&mut parts, |((domain, name), _)| (*name, *domain));
+        parts.sort_unstable_by_key(|((domain, name), _)| (*name, *domain));
         let mut rows: Vec<Row> = Vec::with_capacity(parts.len());
         for ((domain, name), times) in parts {
             match rows.last_mut() {
@@ -193,7 +192,7 @@ impl Sums<&str> {
                 _ => rows.push(Row { name: name.to_owned(), domain, times }),
             }
         }
-        few::sort_by_key(&mut rows, |row| std::cmp::Reverse(row.times.total_ns()));
+        rows.sort_by_key(|row| std::cmp::Reverse(row.times.total_ns()));
         let total = rows.iter().fold(0_i64, |total, row| total.saturating_add(row.times.total_ns()));
         Summary { rows, total, left_out: self.left_out }
     }

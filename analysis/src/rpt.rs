@@ -11,7 +11,6 @@
 use rtl_schema::table::{AgentKind, Barrier, Copy};
 use rtl_schema::{AgentId, Id, NameId, Tables, TrackId};
 
-use crate::few;
 use crate::first_use::FirstUseMap;
 use crate::stats::Moments;
 use crate::union_length::{UnionLength, to_ns};
@@ -236,7 +235,7 @@ impl Accumulator {
     ) -> Resource {
         let row_count = self.rows.len();
         let mut rows: Vec<(Label, Moments)> = self.rows.into_iter().collect();
-        few::sort_by_key(&mut rows, |(_, times)| std::cmp::Reverse(times.total_ns()));
+        rows.sort_by_key(|(_, times)| std::cmp::Reverse(times.total_ns()));
         rows.truncate(top.unwrap_or(row_count));
         Resource {
             name: resource_name(tables, gpu),

@@ -159,7 +159,7 @@ impl CollectiveFinder {
         let mut found: FxHashMap<Place, Vec<CollectiveCalls>> = FxHashMap::default();
         for part in parts {
             all.others.append(&part.others);
-            // All tables are known to every part.
+            // Every part has read the sizes of all collectives.
             all.sizes = part.sizes;
             part.found.into_iter().for_each(|(place, calls)| found.entry(place).or_default().push(calls));
         }

@@ -9,7 +9,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::words::{percent, time};
-use crate::few;
 use crate::first_use::distinct;
 use crate::kernels::Group;
 use crate::ops;
@@ -155,7 +154,7 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
         late.entry(kernel).or_default().append(of_gpu);
     }
     for late in late.values_mut() {
-        few::sort_by_key(&mut late.worst, |&(excess, row)| (std::cmp::Reverse(excess), row));
+        late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
     }
     late
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources};
 use crate::Stats;
-use crate::few;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
 
@@ -71,7 +70,7 @@ pub(super) fn latency(
     let order = |one: &KernelLatency, other: &KernelLatency| {
         (Reverse(one.stats.total_ns), &one.name).cmp(&(Reverse(other.stats.total_ns), &other.name))
     };
-    few::sort_by(&mut latency.kernels, order);
+    latency.kernels.sort_by(order);
     latency
 }
 

@@ -14,7 +14,6 @@ pub use self::types::{ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Kernel
 pub use self::warmup::Warmup;
 use crate::Analysis;
 pub use crate::activity::Activity;
-use crate::few;
 use crate::idle::GpuIdle;
 use crate::labels;
 use crate::launches::has_launch_data;
@@ -52,9 +51,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
             (group, kernel)
         })
         .collect();
-    few::sort_by(&mut kernels, |(_, one), (_, other)| {
-        (&one.name, &one.launch).cmp(&(&other.name, &other.launch))
-    });
+    kernels.sort_by(|(_, one), (_, other)| (&one.name, &one.launch).cmp(&(&other.name, &other.launch)));
     let mut position_of_group = vec![0; kernels.len()];
     for (position, (group, _)) in kernels.iter().enumerate() {
         position_of_group[*group] = position;
@@ -77,7 +74,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
                 })
                 .collect();
             work.extend(ops.copies.iter().map(|&row| copy_work(tables, row)));
-            few::sort_by(&mut work, |one, other| {
+            work.sort_by(|one, other| {
                 (&one.item, &one.shape, one.total_ns).cmp(&(&other.item, &other.shape, other.total_ns))
             });
             let gpu = tables.agents.get(ops.agent.index()).map_or(-1, |agent| agent.number);
@@ -87,7 +84,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
             GpuProfile { gpu, wall_ns, busy_ns, idle, work }
         })
         .collect();
-    few::sort_by_key(&mut gpus, |gpu| gpu.gpu);
+    gpus.sort_by_key(|gpu| gpu.gpu);
     Profile { kernels: kernels.into_iter().map(|(_, kernel)| kernel).collect(), gpus, straggler }
 }
 

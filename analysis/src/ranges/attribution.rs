@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::positions::{NOWHERE, Positions};
 use super::timeline::{Span, Timeline, enclosing};
-use crate::few;
 use crate::first_use::distinct;
 use crate::lookup::Lookup;
 use crate::ops::Op;
@@ -333,7 +332,7 @@ fn spans(tables: &Tables) -> (Vec<NameId>, Vec<Span>) {
     let mut names: Vec<NameId> = with_extent().map(|(_, range, _)| range.name).collect();
     names.sort_unstable();
     names.dedup();
-    few::sort_by_key(&mut names, |&name| tables.strings.get(name));
+    names.sort_by_key(|&name| tables.strings.get(name));
     let numbers: FxHashMap<NameId, u32> =
         names.iter().enumerate().map(|(number, &name)| (name, number as u32)).collect();
     let spans = with_extent()
@@ -364,7 +363,7 @@ fn by_thread(tables: &Tables, spans: &[Span]) -> Vec<(Option<i64>, Vec<Span>)> {
     }
     let unbound = of_thread.get(&None).cloned().unwrap_or_default();
     let mut threads: Vec<_> = of_thread.into_iter().collect();
-    few::sort_by_key(&mut threads, |&(tid, _)| tid);
+    threads.sort_unstable_by_key(|&(tid, _)| tid);
     for (_, spans) in threads.iter_mut().filter(|(tid, _)| tid.is_some()) {
         spans.extend_from_slice(&unbound);
     }

@@ -10,7 +10,6 @@ use super::attribution::{Attribution, Cursor};
 use super::coverage::Coverage;
 use super::enclosed::Enclosed;
 use super::positions::{NOWHERE, Windows};
-use crate::few;
 use crate::ops::Order;
 use crate::union_length::to_ns;
 
@@ -29,7 +28,7 @@ pub(super) fn name_by_name(
     let mut names: Vec<(usize, Vec<Range<u32>>)> =
         (0..).zip(windows.by_name().map(|of| ops.inside(of))).collect();
     names.retain(|(_, ops)| !ops.is_empty());
-    few::sort_by_key(&mut names, |(name, ops)| (ops[0].start, Reverse(ops[0].end), *name));
+    names.sort_unstable_by_key(|(name, ops)| (ops[0].start, Reverse(ops[0].end), *name));
     let mut union = Union::of(&ops);
     for (name, rows) in names {
         enclosed[name] = Enclosed {

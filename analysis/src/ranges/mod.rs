@@ -20,7 +20,6 @@ use self::enclosed::Enclosed;
 pub(crate) use self::repeated::Repeated;
 use self::sets::{DEEP, Sets};
 use crate::Stats;
-use crate::few;
 use crate::first_use::FirstUseMap;
 use crate::ops::Order;
 
@@ -77,7 +76,7 @@ pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
             ..group
         })
         .collect();
-    few::sort_by(&mut groups, |one, other| {
+    groups.sort_by(|one, other| {
         let key = |group: &RangeGroup| (group.marker, Reverse(group.gpu_ns), Reverse(group.stats.total_ns));
         key(one).cmp(&key(other)).then_with(|| one.name.cmp(&other.name))
     });

@@ -6,7 +6,6 @@ use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use super::members::Members;
-use crate::few;
 use crate::kernel_names::KernelNames;
 use crate::parallel;
 use crate::stats::CallTotal;
@@ -72,7 +71,7 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) ->
         ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
     });
     let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();
-    few::sort_by(&mut totals, |one, other| one.name.cmp(&other.name));
+    totals.sort_by(|one, other| one.name.cmp(&other.name));
     totals
 }
 
@@ -90,7 +89,7 @@ fn append(all: &mut Vec<CallTotal>, part: Vec<CallTotal>) {
 pub fn imbalances(totals: &[KernelTotals], members: &[&str]) -> Vec<KernelImbalance> {
     let mut kernels: Vec<KernelImbalance> =
         totals.iter().filter_map(|kernel| imbalance(kernel, members)).collect();
-    few::sort_by(&mut kernels, |one, other| {
+    kernels.sort_by(|one, other| {
         let excess = |kernel: &KernelImbalance| kernel.most_ns as f64 - kernel.mean_ns;
         excess(other).total_cmp(&excess(one)).then_with(|| one.name.cmp(&other.name))
     });
