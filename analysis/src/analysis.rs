@@ -13,7 +13,7 @@ use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
 use crate::ops::{AgentOps, Op, Order};
 use crate::parallel;
-use crate::ranges::{self, Attribution, Cursor, RangeReport, Repeated};
+use crate::ranges::{self, Cursor, Methods, RangeReport, Repeated};
 use crate::ranks::{self, Ranks};
 use crate::sweep::{self, Gap, Sweep};
 use crate::{Categories, labels};
@@ -52,6 +52,8 @@ impl Part {
 pub struct Analysis<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) names: KernelNames,
+    /// How ops are tied to ranges.
+    pub(crate) methods: Methods<'a>,
     order: OnceLock<Order>,
     kernels: OnceLock<[Vec<Group>; 2]>,
     sweep: OnceLock<Sweep>,
@@ -67,6 +69,7 @@ impl<'a> Analysis<'a> {
         Self {
             tables,
             names: KernelNames::of(tables, categories),
+            methods: Methods::of(tables),
             order: OnceLock::new(),
             kernels: OnceLock::new(),
             sweep: OnceLock::new(),
@@ -145,7 +148,7 @@ impl<'a> Analysis<'a> {
                 rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}"))
             }),
             GroupBy::Range => {
-                let attribution = Attribution::of(tables);
+                let attribution = self.methods.attribution();
                 let mut cursor = Cursor::default();
                 let ranges = (0..dispatches.len() as u32)
                     .map(|row| attribution.innermost(tables, Op { copy: false, row }, &mut cursor));
@@ -171,7 +174,7 @@ impl<'a> Analysis<'a> {
             GroupBy::Step => {
                 let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
                 let processes: Vec<_> = processes.into_iter().collect();
-                let repeated = Repeated::of(tables, &processes, LEAST_STEPS);
+                let repeated = Repeated::of(&self.methods, &processes, LEAST_STEPS);
                 let step = |row| repeated.as_ref().and_then(|repeated| repeated.of_dispatch(tables, row));
                 by_key(tables, (0..dispatches.len()).map(step), |step| match (&repeated, step) {
                     (Some(repeated), Some(step)) => Group::of(repeated.label(tables, step).as_str()),
@@ -228,7 +231,7 @@ impl<'a> Analysis<'a> {
 
     /// Ranks side by side.
     pub fn ranks(&self) -> &Ranks {
-        self.ranks.get_or_init(|| ranks::ranks(self.tables, &self.names, self.order()))
+        self.ranks.get_or_init(|| ranks::ranks(self.tables, &self.names, self.order(), &self.methods))
     }
 
     /// Ranks side by side, where there are several and their collectives match.
@@ -247,7 +250,7 @@ impl<'a> Analysis<'a> {
     pub fn ranges(&self) -> &RangeReport {
         self.ranges.get_or_init(|| match self.tables.ranges.is_empty() {
             true => RangeReport::default(),
-            false => ranges::by_name(self.tables, self.order()),
+            false => ranges::report(self.tables, self.order(), &self.methods.attribution()),
         })
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::first_use::distinct;
 use crate::ops::Op;
-use crate::ranges::Repeated;
+use crate::ranges::{Methods, Repeated};
 use crate::trust::{Launched, StepLaunches};
 
 /// Ranges that come again at least this often are steps.
@@ -50,7 +50,8 @@ impl CompleteSteps {
     pub fn of(tables: &Tables) -> Option<Self> {
         let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
         let processes: Vec<ProcessId> = processes.into_iter().collect();
-        let repeated = Repeated::of(tables, &processes, LEAST)?;
+        let methods = Methods::of(tables);
+        let repeated = Repeated::of(&methods, &processes, LEAST)?;
         let count = processes.first().map_or(0, |&process| repeated.count(process));
         let mut is_complete = vec![true; count];
         if repeated.is_by_start() {
@@ -61,7 +62,7 @@ impl CompleteSteps {
             is_complete[count - 1] = false;
         }
         let launched = Launched::of(tables);
-        if let Some(launches) = StepLaunches::of(&launched).filter(|_| !repeated.is_by_start()) {
+        if let Some(launches) = StepLaunches::of(&launched, &methods).filter(|_| !repeated.is_by_start()) {
             let numbers = is_complete.iter_mut().enumerate();
             numbers.for_each(|(number, complete)| *complete = !launches.is_lacking(number));
         }

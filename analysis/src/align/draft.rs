@@ -11,6 +11,8 @@ pub(super) struct Draft {
     /// 0 is unknown.
     pub(super) communicator: u64,
     pub(super) rhythm: Rhythm,
+    /// How often `rhythm` has changed.
+    pub(super) changes: u32,
     /// By position in `rhythm`, the number of the collective.
     numbers: Vec<u32>,
     /// By number of the collective, its calls.
@@ -22,7 +24,8 @@ impl Draft {
     pub(super) fn of(at: usize, (rank, communicator): (usize, u64), rhythm: Rhythm) -> Self {
         let calls = 0..rhythm.ends.len() as u32;
         let collectives = calls.clone().map(|call| vec![(0, call)]).collect();
-        Self { members: vec![at], rank, communicator, numbers: calls.collect(), rhythm, collectives }
+        let (members, numbers) = (vec![at], calls.collect());
+        Self { members, rank, communicator, rhythm, changes: 0, numbers, collectives }
     }
 
     /// Adds a member; calls that no other member has are new collectives.
@@ -30,6 +33,7 @@ impl Draft {
         let member = self.members.len() as u32;
         self.members.push(at);
         let mut added: Vec<(i64, Label, u32)> = Vec::new();
+        let mut has_new_labels = false;
         let mut pairs = found.pairs.iter().peekable();
         let of = |&(first, second): &(u32, u32)| {
             rhythm.ends[second as usize].saturating_sub(self.rhythm.ends[first as usize])
@@ -41,15 +45,17 @@ impl Draft {
                 let collective = self.numbers[pair.0 as usize] as usize;
                 self.collectives[collective].push((member, call as u32));
                 let label = rhythm.label(call);
-                if label != Label::default() {
+                if label != Label::default() && label != self.rhythm.label(pair.0 as usize) {
                     self.rhythm.labels.resize(self.rhythm.ends.len(), Label::default());
                     self.rhythm.labels[pair.0 as usize] = label;
+                    has_new_labels = true;
                 }
             } else {
                 added.push((end.saturating_sub(lag), rhythm.label(call), self.collectives.len() as u32));
                 self.collectives.push(vec![(member, call as u32)]);
             }
         }
+        self.changes += u32::from(has_new_labels || !added.is_empty());
         if !added.is_empty() {
             self.insert(&added);
         }

@@ -14,8 +14,8 @@ const CONTRADICTED: f64 = 0.01;
 const ROUNDS: usize = 3;
 const MANY: usize = 64;
 
-/// Collectives that one thread looks at together.
-const CHUNK: usize = 10_000;
+/// Calls of collectives that one thread looks at together.
+const CHUNK: usize = 50_000;
 
 /// A first idea of a clock needs no more observations.
 const FIRST: usize = 32;
@@ -80,7 +80,13 @@ pub fn align(
     let groups: Vec<Vec<&MatchedCollective>> =
         matched.iter().map(|group| group.iter().filter(spans).collect()).collect();
     let crossing: Vec<&MatchedCollective> = groups.iter().flatten().copied().collect();
-    let mut observed = Observed::of(crossing.iter().map(|collective| by_node(collective, node_of)), nodes);
+    let calls: usize = crossing.iter().map(|collective| collective.len()).sum();
+    let chunk = (CHUNK * crossing.len()).div_ceil(calls.max(1)).max(1);
+    let seen = |collectives: &[&MatchedCollective]| -> Vec<Seen> {
+        collectives.iter().map(|collective| by_node(collective, node_of)).collect()
+    };
+    let seen = threads::map(crossing.chunks(chunk), seen).into_iter().flatten();
+    let mut observed = Observed::of(seen.collect(), nodes);
     let mut fitted: Vec<Option<Clock>> = vec![None; nodes];
     if reference < nodes {
         observed.reach(&mut fitted, reference);
@@ -94,13 +100,19 @@ pub fn align(
             }
         }
     }
-    let late = lateness(&groups, node_of, nodes);
+    let late = lateness(&groups, chunk, node_of, nodes);
     let mut clocks = Clocks { all: fitted.clone(), errors: vec![0.0; nodes], shared: vec![false; nodes] };
-    for node in (0..nodes).filter(|&node| node != reference) {
-        if let Some(clock) = &fitted[node] {
+    let error_of = |node: usize| match &fitted[node] {
+        Some(clock) if node != reference => {
             let late = late[node].zip(late[reference]);
-            clocks.errors[node] = error(clock, late, observed.scatter((node, reference), &fitted));
+            error(clock, late, observed.scatter((node, reference), &fitted))
         }
+        _ => 0.0,
+    };
+    if calls > CHUNK {
+        clocks.errors = threads::map(0..nodes, error_of);
+    } else {
+        clocks.errors = (0..nodes).map(error_of).collect();
     }
     let apart = Clocks { shared: vec![false; nodes], ..clocks.clone() };
     clocks.share(named, reference);
@@ -108,7 +120,7 @@ pub fn align(
     let contradictions = |clocks: &Clocks, errors: f64| -> usize {
         let contradicts = |collective: &&&MatchedCollective| clocks.contradict(collective, node_of, errors);
         let count = |collectives: &[&MatchedCollective]| collectives.iter().filter(contradicts).count();
-        threads::map(crossing.chunks(CHUNK), count).into_iter().sum()
+        threads::map(crossing.chunks(chunk), count).into_iter().sum()
     };
     // What looks like one clock is none where collectives say so.
     if contradictions(&clocks, 1.0) as f64 > most {
@@ -203,8 +215,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn of(seen: impl Iterator<Item = Seen>, nodes: usize) -> Self {
-        let seen: Vec<Seen> = seen.collect();
+    fn of(seen: Vec<Seen>, nodes: usize) -> Self {
         let mut collectives_of = vec![Vec::new(); nodes];
         for (at, collective) in seen.iter().enumerate() {
             for (position, &(node, ..)) in collective.iter().enumerate() {
@@ -295,16 +306,22 @@ impl Observed {
 
 /// How much longer than usual collectives take on a node when its last arriver is there, and how sure that is: the time that
 /// no clock difference is in. The last arriver is the member with the shortest duration.
-fn lateness(groups: &[Vec<&MatchedCollective>], node_of: &[usize], nodes: usize) -> Vec<Option<(f64, f64)>> {
+fn lateness(
+    groups: &[Vec<&MatchedCollective>],
+    chunk: usize,
+    node_of: &[usize],
+    nodes: usize,
+) -> Vec<Option<(f64, f64)>> {
+    let shortest = |collectives: &[&MatchedCollective]| -> Vec<(usize, f64)> {
+        let shortest = collectives.iter().filter_map(|collective| {
+            collective.iter().min_by_key(|&&(_, start, end)| end.saturating_sub(start))
+        });
+        shortest.map(|&(rank, start, end)| (node_of[rank], end.saturating_sub(start) as f64)).collect()
+    };
     let mut stays: Vec<Vec<f64>> = vec![Vec::new(); nodes];
     for group in groups {
-        let shortest: Vec<(usize, f64)> = group
-            .iter()
-            .filter_map(|collective| {
-                collective.iter().min_by_key(|&&(_, start, end)| end.saturating_sub(start))
-            })
-            .map(|&(rank, start, end)| (node_of[rank], end.saturating_sub(start) as f64))
-            .collect();
+        let shortest: Vec<(usize, f64)> =
+            threads::map(group.chunks(chunk), shortest).into_iter().flatten().collect();
         let mut all: Vec<f64> = shortest.iter().map(|&(_, stay)| stay).collect();
         let usual = median(&mut all);
         shortest.into_iter().for_each(|(node, stay)| stays[node].push(stay - usual));

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use super::differences::Differences;
 use super::draft::Draft;
 use super::matching::{self, Fit};
+use super::rhythm::{Lag, Rhythm};
 use super::sequence::Sequence;
 use crate::few;
 
 /// Parts of the candidates for each thread.
 const SHARES: usize = 2;
 
-/// Kinds for each thread that are placed at a time.
+/// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
 
 /// Comparing fewer calls takes less time than starting threads.
@@ -66,41 +67,110 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
 fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut Differences) -> Vec<Draft> {
     let mut members = members.to_vec();
     members.sort_by_key(|&at| (sequences[at].rank, at));
+    let calls: usize = members.iter().map(|&at| sequences[at].calls.len()).sum();
+    let most = if calls > PARALLEL && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
     let mut drafts = Vec::new();
-    for at in members {
-        place(sequences, at, &mut drafts, differences);
+    let mut left = members.as_slice();
+    // Several sequences at a time are compared with the drafts as if each were the next one: most change no draft.
+    let mut ahead = 1;
+    while !left.is_empty() {
+        let (next, rest) = left.split_at(ahead.min(left.len()));
+        left = rest;
+        let guesses = threads::map(next, |&at| Guess::of(&sequences[at], &drafts, differences, sequences));
+        let mut are_right = true;
+        for (&at, guess) in next.iter().zip(guesses) {
+            are_right &= place(sequences, at, guess, &mut drafts, differences);
+        }
+        ahead = if are_right { most.min(2 * ahead) } else { 1 };
     }
     drafts
 }
 
-/// Adds a sequence to the best of the drafts of its kind, or to a new one.
-fn place(sequences: &[Sequence], at: usize, drafts: &mut Vec<Draft>, differences: &mut Differences) {
-    let sequence = &sequences[at];
-    let rhythm = sequence.rhythm();
-    let is_candidate = |draft: &Draft| {
+/// A draft that a sequence may belong to, as it was when they were compared.
+#[derive(Debug, PartialEq)]
+struct Candidate {
+    position: usize,
+    changes: u32,
+    /// The difference of their clocks.
+    known: Option<Lag>,
+}
+
+/// Where a sequence belongs if the candidates are still the same when it is placed.
+struct Guess {
+    rhythm: Rhythm,
+    candidates: Vec<Candidate>,
+    best: Option<(Fit, usize)>,
+}
+
+impl Guess {
+    fn of(sequence: &Sequence, drafts: &[Draft], differences: &Differences, sequences: &[Sequence]) -> Self {
+        let rhythm = sequence.rhythm();
+        let candidates = candidates(sequence, drafts, differences, sequences);
+        let best = best(None, &rhythm, &candidates, drafts);
+        Self { rhythm, candidates, best }
+    }
+}
+
+fn candidates(
+    sequence: &Sequence,
+    drafts: &[Draft],
+    differences: &Differences,
+    sequences: &[Sequence],
+) -> Vec<Candidate> {
+    let is_candidate = |(_, draft): &(usize, &Draft)| {
         let is_taken = draft.members.last().is_some_and(|&last| sequences[last].rank == sequence.rank);
         let communicators = [draft.communicator, sequence.communicator];
         !is_taken && (communicators.contains(&0) || communicators[0] == communicators[1])
     };
-    let candidates: Vec<usize> =
-        (0..drafts.len()).filter(|&position| is_candidate(&drafts[position])).collect();
-    let fit = |position: usize| {
-        let draft = &drafts[position];
+    let candidate = |(position, draft): (usize, &Draft)| {
         let known = differences.between(draft.rank, sequence.rank);
-        matching::fit(&draft.rhythm, &rhythm, known.as_ref()).map(|found| (found, position))
+        Candidate { position, changes: draft.changes, known }
     };
-    // The best of those in step: two groups of one rank may be nearly in step with each other. Of equal ones the first.
+    drafts.iter().enumerate().filter(is_candidate).map(candidate).collect()
+}
+
+/// The best of those in step and the one before them: two groups of one rank may be nearly in step with each other. Of equal
+/// ones the first.
+fn best(
+    before: Option<(Fit, usize)>,
+    rhythm: &Rhythm,
+    candidates: &[Candidate],
+    drafts: &[Draft],
+) -> Option<(Fit, usize)> {
+    let fit = |candidate: &Candidate| {
+        let found = matching::fit(&drafts[candidate.position].rhythm, rhythm, candidate.known.as_ref());
+        found.map(|found| (found, candidate.position))
+    };
     let best = |found: &mut dyn Iterator<Item = (Fit, usize)>| {
         found.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
     };
-    let best = match candidates.len() * rhythm.len() > PARALLEL {
+    match candidates.len() * rhythm.len() > PARALLEL {
         true => {
             // One candidate takes less time than handing it to a thread.
             let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
-            let of_share = |share: &[usize]| best(&mut share.iter().copied().filter_map(fit));
-            best(&mut threads::map(shares, of_share).into_iter().flatten())
+            let of_share = |share: &[Candidate]| best(&mut share.iter().filter_map(fit));
+            best(&mut before.into_iter().chain(threads::map(shares, of_share).into_iter().flatten()))
         }
-        false => best(&mut candidates.into_iter().filter_map(fit)),
+        false => best(&mut before.into_iter().chain(candidates.iter().filter_map(fit))),
+    }
+}
+
+/// Adds a sequence to the best of the drafts of its kind, or to a new one. Whether the guess was right, but for new drafts.
+fn place(
+    sequences: &[Sequence],
+    at: usize,
+    guess: Guess,
+    drafts: &mut Vec<Draft>,
+    differences: &mut Differences,
+) -> bool {
+    let sequence = &sequences[at];
+    let Guess { rhythm, candidates: guessed, best: before } = guess;
+    let candidates = candidates(sequence, drafts, differences, sequences);
+    let is_right = candidates.starts_with(&guessed);
+    let best = match is_right {
+        // New drafts come behind the others.
+        true => best(before, &rhythm, &candidates[guessed.len()..], drafts),
+        false => best(None, &rhythm, &candidates, drafts),
     };
     match best {
         Some((found, position)) => {
@@ -113,4 +183,5 @@ fn place(sequences: &[Sequence], at: usize, drafts: &mut Vec<Draft>, differences
         }
         None => drafts.push(Draft::of(at, (sequence.rank, sequence.communicator), rhythm)),
     }
+    is_right
 }

@@ -64,7 +64,7 @@ fn unusual_steps(analysis: &Analysis<'_>) -> Option<Unusual> {
     let tables = analysis.tables;
     let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
     let processes: Vec<_> = processes.into_iter().collect();
-    let repeated = Repeated::of(tables, &processes, LEAST_STEPS)?;
+    let repeated = Repeated::of(&analysis.methods, &processes, LEAST_STEPS)?;
     let mut unusual = Unusual { spans: Vec::new(), labels: Vec::new(), longest_ns: 0, usual_ns: 0 };
     for &process in &processes {
         let spans: Vec<(i64, i64)> =

@@ -102,7 +102,7 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
     let dispatches = &tables.dispatches;
     let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
     let processes: Vec<_> = processes.into_iter().collect();
-    let steps = Repeated::of(tables, &processes, LEAST_CALLS);
+    let steps = Repeated::of(&analysis.methods, &processes, LEAST_CALLS);
     let add = |Works { rows, places }: &mut Works, row: u32| {
         let at = row as usize;
         let kernel = names.kernel(dispatches.name[at]);

@@ -7,6 +7,7 @@ use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::methods::BySpace;
 use super::positions::{NOWHERE, Positions};
 use super::timeline::{Span, Timeline, enclosing};
 use crate::first_use::distinct;
@@ -132,6 +133,12 @@ impl Attribution {
         methods.sort_unstable();
         methods.dedup();
         methods
+    }
+
+    /// The method of each space.
+    pub(super) fn by_space(&self) -> BySpace {
+        let methods = self.ties.spaces.iter().map(|(method, _)| *method).collect();
+        BySpace { space_of_process: self.ties.space_of_process.clone(), methods }
     }
 
     /// For each position whether ranges of this name enclose it.

@@ -4,6 +4,7 @@ mod attribution;
 mod coverage;
 mod deep;
 mod enclosed;
+mod methods;
 mod positions;
 mod repeated;
 mod sets;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use self::attribution::RangeMethod;
 pub(crate) use self::attribution::{Attribution, Cursor};
 use self::enclosed::Enclosed;
+pub(crate) use self::methods::Methods;
 pub(crate) use self::repeated::Repeated;
 use self::sets::{DEEP, Sets};
 use crate::Stats;
@@ -54,8 +56,12 @@ pub struct RangeReport {
 
 /// Ranges and markers by name.
 pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
-    let attribution = Attribution::of(tables);
-    let enclosed = enclosed(tables, order, &attribution);
+    report(tables, order, &Attribution::of(tables))
+}
+
+/// The same, with ops tied to ranges before.
+pub(crate) fn report(tables: &Tables, order: &Order, attribution: &Attribution) -> RangeReport {
+    let enclosed = enclosed(tables, order, attribution);
     let mut groups: FirstUseMap<(NameId, bool), (RangeGroup, Vec<i64>)> = FirstUseMap::default();
     for range in &tables.ranges {
         let (group, durations) = groups.entry((range.name, range.is_marker())).or_default();

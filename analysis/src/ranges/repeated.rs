@@ -4,7 +4,8 @@ use rtl_schema::table::Range;
 use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::attribution::{Attribution, RangeMethod, Ties, linked};
+use super::attribution::{RangeMethod, Ties, linked};
+use super::methods::Methods;
 use crate::lookup::Lookup;
 use crate::ops::Op;
 
@@ -21,7 +22,8 @@ pub(crate) struct Repeated {
 impl Repeated {
     /// The ranges that all of `processes` went through equally often, `least` times at least; of several names the one
     /// with the most time.
-    pub(crate) fn of(tables: &Tables, processes: &[ProcessId], least: usize) -> Option<Self> {
+    pub(crate) fn of(methods: &Methods<'_>, processes: &[ProcessId], least: usize) -> Option<Self> {
+        let tables = methods.tables;
         let mut by_name: FxHashMap<NameId, Vec<(ProcessId, i64, i64)>> = FxHashMap::default();
         for range in tables.ranges.iter().filter(|range| !range.is_marker()) {
             if let Some(length) = range.duration.filter(|&length| length > 0) {
@@ -52,28 +54,28 @@ impl Repeated {
                 spans.push((start, end));
             }
         }
-        let Ties { space_of_process, spaces } = Attribution::of(tables).ties;
+        let by_space = methods.by_space();
         // The space of a process whose ops are tied by `method`, with the number of its range at a moment.
         let number = |method: RangeMethod, process: ProcessId, moment| {
-            let space = space_of_process.get(process.index()).copied();
-            let space = space.filter(|&space| spaces[space].0 == Some(method))?;
+            let space = by_space.space(method, process)?;
             Some((space, number_at(&spans, process, moment)?))
         };
-        let mut of_ranges = vec![Vec::new(); spaces.len()];
+        let mut of_ranges = vec![Vec::new(); by_space.methods.len()];
         for range in &tables.ranges {
             if let Some((space, number)) = number(RangeMethod::Stored, range.process, range.start) {
                 of_ranges[space].push((range.id, number));
             }
         }
-        let of_calls =
-            linked(tables, spaces.len(), |process, _, start| number(RangeMethod::Linked, process, start));
-        let numbers = spaces.iter().zip(of_ranges).zip(of_calls);
-        let spaces = numbers.map(|(((method, _), of_ranges), of_calls)| match method {
+        let of_calls = linked(tables, by_space.methods.len(), |process, _, start| {
+            number(RangeMethod::Linked, process, start)
+        });
+        let numbers = by_space.methods.iter().zip(of_ranges).zip(of_calls);
+        let spaces = numbers.map(|((method, of_ranges), of_calls)| match method {
             Some(RangeMethod::Linked) => (*method, of_calls),
             _ => (*method, Lookup::of(of_ranges)),
         });
-        let spaces = spaces.collect();
-        Some(Self { name, spans, ties: Ties { spaces, space_of_process } })
+        let ties = Ties { spaces: spaces.collect(), space_of_process: by_space.space_of_process.clone() };
+        Some(Self { name, spans, ties })
     }
 
     /// Whether ops of some process are tied to ranges by nothing but their start.

@@ -31,6 +31,7 @@ pub use self::steps::{StepMethod, Steps};
 use crate::align::RankWaits;
 use crate::kernel_names::KernelNames;
 use crate::ops::Order;
+use crate::ranges::Methods;
 
 /// One rank: a GPU that a process ran something on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -103,7 +104,7 @@ pub struct Ranks {
 }
 
 /// Compares the ranks of a trace. Where there is only one, only what it did itself is said.
-pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Ranks {
+pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order, methods: &Methods<'_>) -> Ranks {
     let members = Members::of(tables, order);
     let are_several = members.all.len() > 1;
     let own = || {
@@ -116,7 +117,7 @@ pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order) -> Rank
     let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
         collectives;
     let exposed = || exposed::waiting_ns(tables, order, &members, names, &instances);
-    let steps = || are_several.then(|| steps::steps(tables, &members, names, &instances)).flatten();
+    let steps = || are_several.then(|| steps::steps(methods, &members, names, &instances)).flatten();
     let (exposed, steps) = threads::both(exposed, steps);
     let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();

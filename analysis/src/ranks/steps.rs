@@ -6,14 +6,14 @@
 
 use std::cmp::Reverse;
 
-use rtl_schema::{ProcessId, Tables};
+use rtl_schema::ProcessId;
 use serde::{Deserialize, Serialize};
 
 use super::collectives::GroupInstances;
 use super::members::Members;
 use crate::align::{self, MatchedCollective};
 use crate::kernel_names::KernelNames;
-use crate::ranges::Repeated;
+use crate::ranges::{Methods, Repeated};
 use crate::stats::median;
 
 /// Fewer repetitions are no steps.
@@ -61,18 +61,19 @@ pub struct Steps {
 
 /// The steps of a trace, if it has any.
 pub(super) fn steps(
-    tables: &Tables,
+    methods: &Methods<'_>,
     members: &Members,
     names: &KernelNames,
     instances: &[GroupInstances],
 ) -> Option<Steps> {
-    in_ranges(tables, members, names).or_else(|| between_collectives(members, instances))
+    in_ranges(methods, members, names).or_else(|| between_collectives(members, instances))
 }
 
-fn in_ranges(tables: &Tables, members: &Members, names: &KernelNames) -> Option<Steps> {
+fn in_ranges(methods: &Methods<'_>, members: &Members, names: &KernelNames) -> Option<Steps> {
+    let tables = methods.tables;
     let mut processes: Vec<ProcessId> = members.all.iter().map(|member| member.process).collect();
     processes.dedup();
-    let repeated = Repeated::of(tables, &processes, LEAST)?;
+    let repeated = Repeated::of(methods, &processes, LEAST)?;
     let count = processes.first().map_or(0, |&process| repeated.count(process));
     let width = members.all.len();
     let mut times = vec![0_i64; count * width];
