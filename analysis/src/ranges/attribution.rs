@@ -7,7 +7,6 @@ use rtl_schema::{Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::methods::BySpace;
 use super::positions::{NOWHERE, Positions};
 use super::timeline::{Span, Timeline, enclosing};
 use crate::first_use::distinct;
@@ -39,6 +38,21 @@ pub(crate) struct Attribution {
     of_range: Option<Vec<u32>>,
     whole: Option<Vec<Timeline>>,
     threads: Option<FxHashMap<(ProcessId, Option<i64>), Timeline>>,
+}
+
+/// The method of each space, `None` where it has no ranges.
+#[derive(Debug, Clone)]
+pub(super) struct BySpace {
+    pub(super) space_of_process: Vec<usize>,
+    pub(super) methods: Vec<Option<RangeMethod>>,
+}
+
+impl BySpace {
+    /// The space of a process, if its ops are tied by `method`.
+    pub(super) fn space(&self, method: RangeMethod, process: ProcessId) -> Option<usize> {
+        let space = self.space_of_process.get(process.index()).copied();
+        space.filter(|&space| self.methods[space] == Some(method))
+    }
 }
 
 /// How the ops of each id space are tied to something numbered.

@@ -2,30 +2,15 @@
 
 use std::sync::OnceLock;
 
-use rtl_schema::{ProcessId, Tables};
+use rtl_schema::Tables;
 
-use super::attribution::{Attribution, RangeMethod};
+use super::attribution::{Attribution, BySpace};
 
 /// The method of each id space of a trace, found when it is first asked for.
 #[derive(Debug)]
 pub(crate) struct Methods<'a> {
     pub(crate) tables: &'a Tables,
     by_space: OnceLock<BySpace>,
-}
-
-/// The method of each space, `None` where it has no ranges.
-#[derive(Debug, Clone)]
-pub(super) struct BySpace {
-    pub(super) space_of_process: Vec<usize>,
-    pub(super) methods: Vec<Option<RangeMethod>>,
-}
-
-impl BySpace {
-    /// The space of a process, if its ops are tied by `method`.
-    pub(super) fn space(&self, method: RangeMethod, process: ProcessId) -> Option<usize> {
-        let space = self.space_of_process.get(process.index()).copied();
-        space.filter(|&space| self.methods[space] == Some(method))
-    }
 }
 
 impl<'a> Methods<'a> {

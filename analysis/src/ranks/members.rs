@@ -1,7 +1,5 @@
 //! The members of a job: each is a GPU that a process ran ops on.
 
-use std::ops::Range;
-
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
@@ -119,7 +117,7 @@ impl Members {
         &'a self,
         tables: &'a Tables,
         names: &'a KernelNames,
-        rows: Range<usize>,
+        rows: impl Iterator<Item = usize> + 'a,
     ) -> impl Iterator<Item = (usize, usize, i64)> + 'a {
         let dispatches = &tables.dispatches;
         let own = rows.filter(|&row| !names.is_collective(dispatches.name[row]));

@@ -117,7 +117,7 @@ pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order, methods
     let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
         collectives;
     let exposed = || exposed::waiting_ns(tables, order, &members, names, &instances);
-    let steps = || are_several.then(|| steps::steps(methods, &members, names, &instances)).flatten();
+    let steps = || are_several.then(|| steps::steps((methods, order), &members, names, &instances)).flatten();
     let (exposed, steps) = threads::both(exposed, steps);
     let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
         let (busy_ns, compute_ns) = busy.busy_and_compute_ns();

@@ -13,6 +13,8 @@ use super::collectives::GroupInstances;
 use super::members::Members;
 use crate::align::{self, MatchedCollective};
 use crate::kernel_names::KernelNames;
+use crate::ops::{AgentOps, Order};
+use crate::parallel;
 use crate::ranges::{Methods, Repeated};
 use crate::stats::median;
 
@@ -61,26 +63,43 @@ pub struct Steps {
 
 /// The steps of a trace, if it has any.
 pub(super) fn steps(
-    methods: &Methods<'_>,
+    (methods, order): (&Methods<'_>, &Order),
     members: &Members,
     names: &KernelNames,
     instances: &[GroupInstances],
 ) -> Option<Steps> {
-    in_ranges(methods, members, names).or_else(|| between_collectives(members, instances))
+    in_ranges(methods, order, members, names).or_else(|| between_collectives(members, instances))
 }
 
-fn in_ranges(methods: &Methods<'_>, members: &Members, names: &KernelNames) -> Option<Steps> {
+fn in_ranges(methods: &Methods<'_>, order: &Order, members: &Members, names: &KernelNames) -> Option<Steps> {
     let tables = methods.tables;
     let mut processes: Vec<ProcessId> = members.all.iter().map(|member| member.process).collect();
     processes.dedup();
     let repeated = Repeated::of(methods, &processes, LEAST)?;
     let count = processes.first().map_or(0, |&process| repeated.count(process));
     let width = members.all.len();
+    let by_agent = members.by_agent(order);
+    let of_agent = |(ops, mut times): (&AgentOps, Vec<Vec<i64>>)| {
+        let rows = ops.dispatches.iter().map(|&row| row as usize);
+        for (row, member, duration) in members.own_work(tables, names, rows) {
+            if let Some(step) = repeated.of_dispatch(tables, row) {
+                let times = &mut times[by_agent.place(member)];
+                times.resize(count, 0);
+                times[step] = times[step].saturating_add(duration);
+            }
+        }
+        times
+    };
+    let divided = by_agent.divide(vec![Vec::new(); width]);
+    let of_agents = order.agents.iter().zip(divided);
+    let of_agents = match tables.dispatches.len() > parallel::LEAST_ROWS {
+        true => threads::map(of_agents, of_agent),
+        false => of_agents.map(of_agent).collect(),
+    };
     let mut times = vec![0_i64; count * width];
-    for (row, member, duration) in members.own_work(tables, names, 0..tables.dispatches.len()) {
-        if let Some(step) = repeated.of_dispatch(tables, row) {
-            let time = &mut times[step * width + member];
-            *time = time.saturating_add(duration);
+    for (member, of_member) in by_agent.join(of_agents).into_iter().enumerate() {
+        for (step, time) in of_member.into_iter().enumerate() {
+            times[step * width + member] = time;
         }
     }
     let ranks: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();

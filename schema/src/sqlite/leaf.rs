@@ -5,8 +5,11 @@ use super::pages::Pages;
 use super::record::Decoder;
 use super::row::Row;
 
-/// Below this many leaves a second thread costs more than it saves.
-const LEAVES_PER_THREAD: usize = 1000;
+/// Fewer leaves are not worth a part of their own.
+const LEAVES_PER_PART: usize = 1000;
+
+/// Parts for each thread: one core may be half as fast as another.
+const PARTS: usize = 8;
 
 /// Calls `each` for every row and returns the number of rows. `Err` has the number of rows before the first one that
 /// only the library can read: it has to go on from there.
@@ -46,8 +49,9 @@ pub(super) fn scan_parts<P: Send>(
         let mut part = new();
         scan(pages, layout, leaves, |row| each(&mut part, row)).ok().map(|rows| (rows, part))
     };
-    let shares = threads::limit().min(leaves.len() / LEAVES_PER_THREAD);
-    if shares < 2 {
+    let threads = threads::limit();
+    let shares = (PARTS * threads).min(leaves.len() / LEAVES_PER_PART);
+    if threads < 2 || shares < 2 {
         let (rows, part) = part(leaves)?;
         return Some((rows, vec![part]));
     }

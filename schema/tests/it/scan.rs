@@ -176,7 +176,7 @@ fn many_pages_come_in_parts_that_are_in_order() {
     let database = Database::open(&path, &path).unwrap();
     threads::set_limit(NonZero::new(3).unwrap());
     let parts = database.scan_parts("t", &[], Vec::new, |part, row| part.push(row.id())).unwrap();
-    assert_eq!(parts.len(), 3);
+    assert!(parts.len() >= 3, "{}", parts.len());
     assert!(parts.concat().is_sorted());
 }
 

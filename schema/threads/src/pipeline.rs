@@ -114,6 +114,7 @@ mod tests {
     use std::num::NonZero;
     use std::panic::catch_unwind;
     use std::sync::Condvar;
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 
     use super::*;
@@ -122,6 +123,27 @@ mod tests {
     fn slow(number: u64) -> u64 {
         std::thread::sleep(Duration::from_micros(number * 7_919 % 400));
         number * number
+    }
+
+    #[test]
+    fn a_thread_without_a_job_leaves_its_permit_to_other_work() {
+        crate::set_limit(NonZero::new(2).unwrap());
+        let calling = std::thread::current().id();
+        let has_begun = AtomicBool::new(false);
+        let until = |is_so: &dyn Fn() -> bool| {
+            (0..10_000).any(|_| {
+                std::thread::sleep(Duration::from_millis(1));
+                is_so()
+            })
+        };
+        let outcome = map(0..2, |_| match std::thread::current().id() == calling {
+            true => {
+                has_begun.store(true, Ordering::Relaxed);
+                until(&|| crate::free() == 1)
+            }
+            false => until(&|| has_begun.load(Ordering::Relaxed)),
+        });
+        assert_eq!(outcome, [true, true]);
     }
 
     #[test]

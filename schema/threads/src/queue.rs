@@ -4,12 +4,16 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::permit::{Permit, permits};
 
 /// The number of jobs of each thread that may wait or be done before their turn: of those that were pushed, and of those that the
 /// consumer returned.
 const AHEAD: usize = 2;
+
+/// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
+const PATIENCE: Duration = Duration::from_millis(2);
 
 /// The sequence of pushed jobs.
 pub(crate) const PUSHED: usize = 0;
@@ -42,6 +46,8 @@ struct State<'job> {
     waiting: VecDeque<(Place, Job<'job>)>,
     /// Of both sequences. One does not wait for the other, because their jobs may take times that differ a lot.
     sequences: [Sequence; 2],
+    /// The threads beside the one that leads.
+    helpers: usize,
     is_closed: bool,
 }
 
@@ -91,7 +97,7 @@ impl<'job> Queue<'job> {
         self.done.notify_one();
     }
 
-    /// Does jobs until the queue is closed.
+    /// Does jobs until the queue is closed, or none has come for a while.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -102,7 +108,13 @@ impl<'job> Queue<'job> {
             } else if state.is_closed {
                 return;
             } else {
-                state = self.begin.wait(state).unwrap_or_else(PoisonError::into_inner);
+                let waited = self.begin.wait_timeout(state, PATIENCE);
+                let timeout;
+                (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                if timeout.timed_out() && state.waiting.is_empty() {
+                    state.helpers -= 1;
+                    return;
+                }
             }
         }
     }
@@ -127,19 +139,21 @@ pub(crate) struct Team<'a, 'job> {
     queue: &'a Queue<'job>,
     /// Starts a thread, where the system does.
     start: &'a dyn Fn(Permit) -> bool,
-    /// How many have started.
-    helpers: usize,
 }
 
 impl<'job> Team<'_, 'job> {
+    fn helpers(&self) -> usize {
+        self.queue.lock().helpers
+    }
+
     /// Whether this thread does all jobs.
     pub(crate) fn is_alone(&self) -> bool {
-        self.helpers == 0
+        self.helpers() == 0
     }
 
     /// The number of jobs of each sequence that may be on the way.
     pub(crate) fn most(&self) -> usize {
-        AHEAD * (self.helpers + 1)
+        AHEAD * (self.helpers() + 1)
     }
 
     /// Puts a job behind all others of its sequence.
@@ -154,24 +168,29 @@ impl<'job> Team<'_, 'job> {
     }
 
     /// Starts one more thread where jobs may wait for it and the bound allows it.
-    pub(crate) fn start_helper(&mut self) {
-        if self.helpers > 0 && self.queue.lock().waiting.is_empty() {
+    pub(crate) fn start_helper(&self) {
+        let mut state = self.queue.lock();
+        if state.helpers > 0 && state.waiting.is_empty() {
             return;
         }
         let Some(permit) = permits(1).pop() else { return };
+        state.helpers += 1;
+        drop(state);
         // Where the system starts no thread, the others do its work.
-        self.helpers += usize::from((self.start)(permit));
+        if !(self.start)(permit) {
+            self.queue.lock().helpers -= 1;
+        }
     }
 
     /// The sequence whose next job is done and has its turn; none once at most `left` jobs of each are on the way. Does jobs
     /// meanwhile. A panic of the job goes on here.
-    pub(crate) fn next(&mut self, left: usize) -> Option<usize> {
+    pub(crate) fn next(&self, left: usize) -> Option<usize> {
         let mut state = self.queue.lock();
         loop {
-            let [pushed, returned] = &mut state.sequences;
+            let State { sequences: [pushed, returned], helpers, .. } = &mut *state;
             let mut next = returned.next().map(|outcome| (RETURNED, outcome));
             // What is returned for it needs room.
-            if next.is_none() && returned.done.len() < self.most() {
+            if next.is_none() && returned.done.len() < AHEAD * (*helpers + 1) {
                 next = pushed.next().map(|outcome| (PUSHED, outcome));
             }
             if let Some((sequence, outcome)) = next {
@@ -198,7 +217,8 @@ impl<'job> Team<'_, 'job> {
 
 /// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
 pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
-    let state = State { waiting: VecDeque::new(), sequences: Default::default(), is_closed: false };
+    let (waiting, sequences) = (VecDeque::new(), Default::default());
+    let state = State { waiting, sequences, helpers: 0, is_closed: false };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     std::thread::scope(|scope| {
         let queue = &queue;
@@ -210,6 +230,6 @@ pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
             std::thread::Builder::new().spawn_scoped(scope, serve).is_ok()
         };
         let _close = Close(queue);
-        lead(Team { queue, start: &start, helpers: 0 });
+        lead(Team { queue, start: &start });
     });
 }

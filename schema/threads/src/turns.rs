@@ -6,7 +6,7 @@ use crate::queue::{PUSHED, Turn, with_team};
 /// behind the others, and threads that other work has left meanwhile take some.
 pub fn turns<I: Send>(items: impl IntoIterator<Item = I>, turn: impl Fn(I) -> Option<I> + Sync) {
     let turn = &turn;
-    with_team(Box::new(|mut team| {
+    with_team(Box::new(|team| {
         for item in items {
             team.start_helper();
             let mut left = Some(item);

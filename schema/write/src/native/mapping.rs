@@ -65,13 +65,22 @@ fn between(knots: &[(i64, i64)], moment: i64) -> i64 {
     let after = knots.partition_point(|&(at, _)| at < moment);
     match (after.checked_sub(1).map(|before| knots[before]), knots.get(after)) {
         (Some((from, first)), Some(&(to, last))) => {
-            // Both are wide: a clock may be off by years, as one that counts from another start is.
-            let [first, last, from, to, moment] = [first, last, from, to, moment].map(i128::from);
-            (first + (last - first) * (moment - from) / (to - from)) as i64
+            // Wide numbers take several times as long to divide.
+            narrow([first, last, from, to, moment]).unwrap_or_else(|| {
+                // A clock may be off by years, as one that counts from another start is.
+                let [first, last, from, to, moment] = [first, last, from, to, moment].map(i128::from);
+                (first + (last - first) * (moment - from) / (to - from)) as i64
+            })
         }
         (Some((_, offset)), None) | (None, Some(&(_, offset))) => offset,
         (None, None) => 0,
     }
+}
+
+/// What a line says at a moment, where no step of that exceeds 64 bits.
+fn narrow([first, last, from, to, moment]: [i64; 5]) -> Option<i64> {
+    let [rise, run, along] = [last.checked_sub(first)?, to.checked_sub(from)?, moment.checked_sub(from)?];
+    first.checked_add(rise.checked_mul(along)?.checked_div(run)?)
 }
 
 #[cfg(test)]
@@ -86,6 +95,29 @@ mod tests {
         assert_eq!(ClockCorrection::default().apply(7), 7);
         assert_eq!(ClockCorrection::constant(-3).apply(7), 4);
         assert!(ClockCorrection::constant(0).is_none() && !shift.is_none());
+    }
+
+    #[test]
+    fn a_narrow_line_says_what_a_wide_one_says() {
+        let mut state = 7_u64;
+        let mut random = |bits: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state as i64) >> (64 - bits)
+        };
+        for bits in [8, 20, 32, 40, 60] {
+            for _ in 0..1_000 {
+                let (first, last, from, moment) = (random(bits), random(bits), random(bits), random(bits));
+                let to = from.saturating_add(random(bits).saturating_abs()).max(from.saturating_add(1));
+                let [a, b, c, d, e] = [first, last, from, to, moment].map(i128::from);
+                if c == d {
+                    continue;
+                }
+                let wide = a + (b - a) * (e - c) / (d - c);
+                let found = narrow([first, last, from, to, moment]);
+                assert!(found.is_none_or(|found| i128::from(found) == wide), "{found:?} {wide}");
+                assert!(bits > 20 || found.is_some());
+            }
+        }
     }
 
     #[test]
