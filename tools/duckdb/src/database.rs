@@ -42,7 +42,7 @@ pub struct Connection {
 #[derive(Debug)]
 pub(crate) struct SharedConnection {
     pub(crate) handle: ConnectionHandle,
-    _database: Database,
+    pub(crate) database: Database,
 }
 
 // SAFETY: A connection may be interrupted, and asked for its progress, by any thread; it locks itself.
@@ -81,7 +81,7 @@ impl Database {
         let mut handle = ConnectionHandle::NULL;
         // SAFETY: The database is open, the pointer is valid.
         let state = unsafe { functions::connect(self.handle, &mut handle) };
-        let shared = Arc::new(SharedConnection { handle, _database: self });
+        let shared = Arc::new(SharedConnection { handle, database: self });
         if state == 0 { Ok(Connection { shared }) } else { Err(Error::Query("no connection".to_owned())) }
     }
 }
@@ -97,6 +97,12 @@ impl Connection {
     /// Ends statements of this connection from other threads.
     pub fn interrupter(&self) -> Interrupter {
         Interrupter(Arc::clone(&self.shared))
+    }
+
+    /// Leaves the database to the end of the process, which frees its memory at once. No other object of it may be left, nor a
+    /// file of its `temp_directory`.
+    pub fn leave(self) {
+        std::mem::forget(self);
     }
 }
 

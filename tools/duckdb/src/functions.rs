@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::handles::{
     BindInfo, ChunkHandle, ConfigHandle, ConnectionHandle, DatabaseHandle, ExtractedHandle, FunctionHandle,
     FunctionInfo, InitInfo, PreparedHandle, QueryProgress, ReplacementInfo, ResultHandle, SelectionHandle,
-    TypeHandle, ValueHandle, VectorHandle,
+    TaskState, TypeHandle, ValueHandle, VectorHandle,
 };
 
 /// Frees what was given to DuckDB.
@@ -184,6 +184,10 @@ functions! {
         fn add_replacement_scan(database: DatabaseHandle, replace: ReplaceFunction, data: *mut c_void, delete: Delete);
         fn replacement_scan_set_function_name(info: ReplacementInfo, name: *const c_char);
         fn replacement_scan_set_error(info: ReplacementInfo, message: *const c_char);
+        fn create_task_state(database: DatabaseHandle) -> TaskState;
+        fn execute_tasks_state(state: TaskState);
+        fn finish_execution(state: TaskState);
+        fn destroy_task_state(state: TaskState);
         fn create_varchar_length(text: *const c_char, length: u64) -> ValueHandle;
     }
 }

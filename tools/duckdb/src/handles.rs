@@ -54,7 +54,14 @@ handles! {
     FunctionInfo;
     /// `duckdb_replacement_scan_info`.
     ReplacementInfo;
+    /// `duckdb_task_state`.
+    TaskState;
 }
+
+// SAFETY: A state is for several threads.
+unsafe impl Send for TaskState {}
+// SAFETY: As above.
+unsafe impl Sync for TaskState {}
 
 /// `duckdb_result`, which DuckDB fills in.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 //! (`functions.rs`), so that building needs no library and programs start without it. [`Database::open`] makes a database in
 //! memory, [`Connection::register`] adds a table of one's own ([`TableFunction`]), [`Database::replace_tables`] gives names a
 //! meaning when a query has them, [`Connection::statements`] splits a text into statements, and [`Statement::execute`] gives
-//! [`Rows`] of [`Value`]s.
+//! [`Rows`] of [`Value`]s, on one thread unless [`Workers`] join.
 //!
 //! A handle (`handles.rs`) is a pointer that DuckDB has returned; this crate alone makes and destroys them.
 
@@ -24,6 +24,7 @@ mod statement;
 mod table_function;
 mod value;
 mod vector;
+mod workers;
 
 pub use database::{Connection, Database, Interrupter, Settings};
 pub use error::{Error, Result, VERSION};
@@ -35,6 +36,7 @@ pub use rows::Rows;
 pub use statement::{Effect, Parameter, Statement, Statements};
 pub use table_function::{Bound, Call, Scan, TableFunction};
 pub use value::Value;
+pub use workers::Workers;
 
 /// The most rows of a chunk.
 pub const CHUNK: usize = 2048;

@@ -1,10 +1,13 @@
 //! The database that sees the traces and nothing else.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use duckdb::{Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement, Value};
+use duckdb::{
+    Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement, Value, Workers,
+};
 
 use crate::data_sets;
 use crate::functions::{OpsOfTrace, TableOfTraces};
@@ -13,9 +16,14 @@ use crate::needed::Needed;
 use crate::source::Source;
 use crate::watch::{self, ProgressOfStatement};
 
+/// Shorter statements get no threads.
+const PATIENCE: Duration = Duration::from_millis(20);
+
 /// An open database.
 #[derive(Debug)]
 pub(crate) struct Engine {
+    /// They start with the first statement of the user.
+    workers: OnceCell<Workers>,
     connection: Connection,
     source: Arc<Source>,
     /// Whether the user may have views, macros or prepared statements, which read tables that a later text does not name.
@@ -35,13 +43,19 @@ impl Engine {
             .with("temp_directory", scratch().display().to_string())
             .with("autoinstall_known_extensions", "false")
             .with("autoload_known_extensions", "false");
-        settings = settings.with("threads", threads::limit().to_string());
+        for setting in ["threads", "external_threads"] {
+            settings = settings.with(setting, threads::limit().to_string());
+        }
         let database = Database::open(&settings)?;
         let data_sets = &source.data_sets;
         let tables_of = Arc::clone(source);
         database.replace_tables(move |name| tables_of.table(name));
-        let engine =
-            Self { connection: database.connect()?, source: Arc::clone(source), has_own: Cell::new(false) };
+        let engine = Self {
+            workers: OnceCell::new(),
+            connection: database.connect()?,
+            source: Arc::clone(source),
+            has_own: Cell::new(false),
+        };
         let connection = &engine.connection;
         if data_sets.is_empty() {
             for table in tables::all() {
@@ -64,6 +78,23 @@ impl Engine {
         engine.set("enable_external_access", "false")?;
         engine.set("lock_configuration", "true")?;
         Ok(engine)
+    }
+
+    /// Ends with the process, which takes less than to close a database that has neither threads nor files.
+    pub(crate) fn leave(self) {
+        self.source.close();
+        let has_worked = self.workers.into_inner().is_some_and(Workers::end);
+        if !has_worked && !scratch().exists() {
+            self.connection.leave();
+        }
+    }
+
+    /// Starts the threads that the user allows beside this one.
+    fn start_workers(&self) {
+        let others = threads::limit() - 1;
+        if others > 0 {
+            self.workers.get_or_init(|| Workers::after(PATIENCE, &self.connection, others));
+        }
     }
 
     /// Ends statements from other threads.
@@ -113,6 +144,7 @@ impl Engine {
     /// # Errors
     /// Those of DuckDB, and where a parameter has no value.
     pub(crate) fn execute(&self, text: &str, parameters: &Parameters) -> duckdb::Result<Option<Rows>> {
+        self.start_workers();
         if !self.is_guarded() {
             return self.run(text, parameters, |_| Ok(()));
         }
@@ -133,6 +165,7 @@ impl Engine {
         statement: &str,
         parameters: &Parameters,
     ) -> duckdb::Result<Option<Rows>> {
+        self.start_workers();
         if self.is_guarded() {
             self.need_runs(query, parameters);
             let mut statements = self.connection.statements(query)?;
@@ -208,6 +241,28 @@ mod tests {
     fn value(engine: &Engine, text: &str) -> String {
         let mut rows = engine.execute(text, &[]).unwrap().unwrap();
         rows.next_rows().unwrap().unwrap()[0][0].to_string()
+    }
+
+    #[test]
+    fn threads_join_a_statement_that_takes_long() {
+        if let Err(error) = duckdb::load() {
+            return support::skip(support::Need::Duckdb, error);
+        }
+        let path = support::fixture("two-kernels");
+        let open = |limit| {
+            threads::set_limit(limit);
+            let engine = Engine::open(&Arc::new(Source::open(&[path.to_path_buf()]).unwrap()), None).unwrap();
+            assert_eq!(value(&engine, "select current_setting('threads')"), limit.to_string());
+            engine
+        };
+        let [one, three] = [1, 3].map(|limit| std::num::NonZero::new(limit).unwrap());
+        assert!(open(one).workers.get().is_none());
+        let engine = open(three);
+        let mut rows = engine.execute("select sum(range) from range(1000000)", &[]).unwrap().unwrap();
+        std::thread::sleep(5 * PATIENCE);
+        assert_eq!(rows.next_rows().unwrap().unwrap()[0][0].to_string(), "499999500000");
+        drop(rows);
+        assert!(engine.workers.into_inner().unwrap().end());
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
                 let style = Style::of(rendering, out.is_terminal());
                 render::render(rows, style, out).map_err(failure::of_rows)?;
             }
+            engine.leave();
         }
     }
     Ok(Exit::Success)
@@ -104,6 +105,7 @@ fn write_file(
             render::render(rows, Style::of(&arguments.rendering, false), &mut writer)
                 .map_err(failure::of_rows)?;
         }
+        engine.leave();
         writer.finish()?;
     }
     file.commit()?;

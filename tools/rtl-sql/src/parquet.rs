@@ -28,5 +28,6 @@ pub(crate) fn write(
     );
     let rows = engine.execute_around(query, &copy, &arguments.parameters).map_err(failure::of)?;
     rows.map_or(Ok(None), |mut rows| rows.next_rows()).map_err(failure::of)?;
+    engine.leave();
     Ok(())
 }

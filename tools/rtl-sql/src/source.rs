@@ -65,6 +65,13 @@ impl Source {
         Ok(Self { traces, data_sets, wanted: Mutex::default() })
     }
 
+    /// Closes all traces and frees what was read.
+    pub(crate) fn close(&self) {
+        for trace in &self.traces {
+            *trace.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Closed;
+        }
+    }
+
     /// Whether there are both traces and data sets, whose tables have the same names.
     pub(crate) fn is_mixed(&self) -> bool {
         !self.traces.is_empty() && !self.data_sets.is_empty()
