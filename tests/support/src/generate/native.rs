@@ -22,6 +22,7 @@ impl Native {
             ("pid", &PID.to_string()),
             ("host", "synthetic"),
             ("mode", "standard"),
+            ("complete", "1"),
         ] {
             writer.push_metadata(tag, value)?;
         }
