@@ -4,7 +4,7 @@ use rtl_analysis::Categories;
 use rtl_schema::table::{Collective, Shape, Symbol};
 use rtl_schema::{NameId, Strings, Tables};
 
-use crate::event::{Event, Kind};
+use crate::event::{DIRECTIONS, Event, Kind};
 use crate::labelled_enum::labelled_enum;
 use crate::names::SharedCache;
 
@@ -103,13 +103,8 @@ pub trait ArgWriter {
     /// Appends a number, in the unit of the argument.
     fn number(name: EventArg, value: i64, out: &mut Vec<u8>);
 
-    /// Appends a text.
+    /// Appends a text, whose rendering is kept.
     fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>);
-
-    /// Appends one of few texts.
-    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>) {
-        self.text(name, label, out);
-    }
 
     /// Appends a stored text.
     fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>);
@@ -128,13 +123,14 @@ pub trait ArgWriter {
     }
 }
 
-/// The arguments of events; those of a kernel, shape or symbol are rendered once.
+/// The arguments of events; those of a kernel, shape, symbol or direction are rendered once.
 #[derive(Debug)]
 pub struct EventArgs {
     categories: Categories,
     kernels: SharedCache,
     shapes: SharedCache,
     symbols: SharedCache,
+    directions: SharedCache,
 }
 
 impl EventArgs {
@@ -145,6 +141,7 @@ impl EventArgs {
             kernels: SharedCache::new(tables.strings.len()),
             shapes: SharedCache::new(tables.shapes.rows().len()),
             symbols: SharedCache::new(tables.symbols.len()),
+            directions: SharedCache::new(DIRECTIONS.len()),
         }
     }
 
@@ -154,10 +151,7 @@ impl EventArgs {
             return operator(event, tables, writer, out);
         }
         if event.kind == Kind::Kernel && event.name.is_some() {
-            let category = |name| self.categories.of(rtl_schema::identity(name));
-            self.kernels.append(event.name.index(), out, |out| {
-                writer.text(EventArg::Category, category(tables.strings.get(event.name)), out);
-            });
+            self.category(event.name, tables, writer, out);
         }
         if let Some(shape) = event.shape {
             self.shapes.append(shape.index(), out, |out| of_shape(tables.shapes.get(shape), writer, out));
@@ -187,7 +181,10 @@ impl EventArgs {
             of_collective(&tables.collectives.get(collective), tables, writer, out);
         }
         if event.kind == Kind::Copy {
-            writer.label(EventArg::Direction, event.direction().label(), out);
+            let direction = event.direction();
+            self.directions.append(direction as usize, out, |out| {
+                writer.text(EventArg::Direction, direction.label(), out);
+            });
         }
         if let Some(bytes) = event.bytes {
             W::number(EventArg::Bytes, i64::try_from(bytes).unwrap_or(i64::MAX), out);
@@ -210,6 +207,32 @@ impl EventArgs {
         if event.kind == Kind::Call && event.function.is_some() {
             writer.stored(EventArg::Function, event.function, &tables.strings, out);
         }
+    }
+}
+
+impl EventArgs {
+    /// Passes the texts of an event on, to a writer that appends nothing.
+    #[inline]
+    pub fn texts<W: ArgWriter>(&self, event: &Event, tables: &Tables, writer: &mut W) {
+        match event.kind {
+            Kind::Kernel if event.collective().is_none() => {
+                if event.name.is_some() {
+                    self.category(event.name, tables, writer, &mut Vec::new());
+                }
+            }
+            Kind::Barrier | Kind::Range | Kind::Marker | Kind::Python | Kind::GpuRange | Kind::Overhead => {}
+            Kind::Kernel | Kind::Copy | Kind::Call | Kind::Operator | Kind::Idle => {
+                self.write(event, tables, writer, &mut Vec::new());
+            }
+        }
+    }
+
+    #[inline]
+    fn category<W: ArgWriter>(&self, name: NameId, tables: &Tables, writer: &mut W, out: &mut Vec<u8>) {
+        self.kernels.append(name.index(), out, |out| {
+            let category = self.categories.of(rtl_schema::identity(tables.strings.get(name)));
+            writer.text(EventArg::Category, category, out);
+        });
     }
 }
 

@@ -122,8 +122,6 @@ pub trait EventWriter {
     type Batch: Send;
     /// What batches have in common.
     type Renderings: Sync;
-    /// Whether [`Self::render`] does most of the work.
-    const IS_RENDERED_APART: bool;
 
     /// What batches of a file have in common.
     fn renderings(layout: &TimelineLayout<'_>) -> Self::Renderings;
@@ -132,7 +130,7 @@ pub trait EventWriter {
     fn render(batch: Self::Batch, renderings: &Self::Renderings, layout: &TimelineLayout<'_>) -> Vec<u8>;
 
     /// Begins a file.
-    fn new(layout: &TimelineLayout<'_>) -> Self;
+    fn new(layout: &TimelineLayout<'_>, renderings: &Self::Renderings) -> Self;
 
     /// Writes an event in a lane of its track. Starts ascend.
     fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>);
@@ -161,10 +159,11 @@ impl EventStream {
     pub fn write<W: EventWriter>(
         self,
         layout: &TimelineLayout<'_>,
+        renderings: &W::Renderings,
         pages: &mut PageSender<'_, W::Batch>,
         progress: &Progress,
     ) -> io::Result<()> {
-        let mut writer = W::new(layout);
+        let mut writer = W::new(layout, renderings);
         let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
         let mut utilization = Utilization::new(layout.span);
         let mut arrows = self.flows.arrows();

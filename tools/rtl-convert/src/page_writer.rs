@@ -20,22 +20,20 @@ impl<B> PageSender<'_, B> {
     }
 }
 
-/// Writes what `draw` sends in its order, compressed where the file is. `render` makes the bytes of it, on any thread, which is
-/// most of the work where it `is_long`.
+/// Writes what `draw` sends in its order, compressed where the file is. `render` makes the bytes of it, on any thread.
 ///
 /// # Errors
 /// The error of `out`, else that of `draw`.
 pub fn write<B: Send>(
     out: &mut Writer,
     render: impl Fn(B) -> Vec<u8> + Sync,
-    is_long: bool,
     draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
 ) -> io::Result<()> {
     match out {
         Writer::Plain(file) => {
             // A buffer would copy pages that are shorter.
             file.flush()?;
-            write_plain(file.get_mut(), render, is_long, draw)
+            write_plain(file.get_mut(), render, draw)
         }
         Writer::Gzip(gzip) => {
             let compress = |batch: B| GzipBlock::of(&render(batch));
@@ -58,11 +56,10 @@ fn in_order<B: Send, T: Send>(
 fn write_plain<B: Send>(
     out: &mut (impl Write + Send),
     render: impl Fn(B) -> Vec<u8> + Sync,
-    is_long: bool,
     draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
 ) -> io::Result<()> {
     // Of two threads the other one rather renders.
-    let permit = if is_long && threads::limit() < 3 { None } else { threads::permits(1).pop() };
+    let permit = if threads::limit() < 3 { None } else { threads::permits(1).pop() };
     let Some(permit) = permit else {
         return in_order(render, |page| out.write_all(&page), draw);
     };
@@ -73,10 +70,7 @@ fn write_plain<B: Send>(
             pages.into_iter().try_for_each(|page| out.write_all(&page))
         })?;
         let send = |page| full.send(page).map_err(|_| io::Error::other("the writer has stopped"));
-        let drawn = match is_long {
-            true => in_order(render, send, draw),
-            false => draw(&mut PageSender(&mut |batch| send(render(batch)))),
-        };
+        let drawn = in_order(render, send, draw);
         drop(full);
         let written = writer.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         written.and(drawn)
@@ -85,21 +79,22 @@ fn write_plain<B: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::*;
+
+    /// Enough threads for one that writes.
+    fn with_writer() {
+        threads::set_limit(NonZero::new(threads::limit().max(3)).unwrap());
+    }
 
     #[test]
     fn pages_come_in_order() {
-        for is_long in [false, true] {
-            let mut out = Vec::new();
-            let drawn = write_plain(
-                &mut out,
-                |number| vec![number],
-                is_long,
-                |pages| (0..100_u8).try_for_each(|number| pages.send(number)),
-            );
-            assert!(drawn.is_ok());
-            assert_eq!(out, (0..100).collect::<Vec<u8>>());
-        }
+        with_writer();
+        let mut out = Vec::new();
+        let draw = |pages: &mut PageSender<'_, u8>| (0..100).try_for_each(|number| pages.send(number));
+        assert!(write_plain(&mut out, |number| vec![number], draw).is_ok());
+        assert_eq!(out, (0..100).collect::<Vec<u8>>());
     }
 
     #[test]
@@ -113,12 +108,11 @@ mod tests {
                 Ok(())
             }
         }
-        for is_long in [false, true] {
-            let endless = |pages: &mut PageSender<'_, u8>| loop {
-                pages.send(0)?;
-            };
-            let failed = write_plain(&mut Full, |number| vec![number], is_long, endless).unwrap_err();
-            assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
-        }
+        with_writer();
+        let endless = |pages: &mut PageSender<'_, u8>| loop {
+            pages.send(0)?;
+        };
+        let failed = write_plain(&mut Full, |number| vec![number], endless).unwrap_err();
+        assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
     }
 }

@@ -44,8 +44,9 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let mut content = file.writer().map_err(unwritten)?;
     let renderings = W::renderings(&layout);
     let render = |batch| W::render(batch, &renderings, &layout);
-    let draw = |pages: &mut PageSender<'_, W::Batch>| stream.write::<W>(&layout, pages, &progress);
-    page_writer::write(&mut content, render, W::IS_RENDERED_APART, draw).map_err(unwritten)?;
+    let draw =
+        |pages: &mut PageSender<'_, W::Batch>| stream.write::<W>(&layout, &renderings, pages, &progress);
+    page_writer::write(&mut content, render, draw).map_err(unwritten)?;
     content.finish().map_err(unwritten)?;
     file.commit()?;
     let warnings = (written > BROWSER).then(|| {

@@ -140,7 +140,6 @@ fn length(layout: &TimelineLayout<'_>, event: &Event) -> usize {
 impl EventWriter for Json {
     type Batch = Batch;
     type Renderings = Renderings;
-    const IS_RENDERED_APART: bool = true;
 
     fn renderings(layout: &TimelineLayout<'_>) -> Renderings {
         let strings = layout.tables.strings.len();
@@ -157,8 +156,8 @@ impl EventWriter for Json {
         batch.render(renderings, layout)
     }
 
-    fn new(layout: &TimelineLayout<'_>) -> Self {
-        let base = base(layout);
+    fn new(layout: &TimelineLayout<'_>, renderings: &Renderings) -> Self {
+        let base = renderings.base;
         let mut json = Self {
             batch: Batch { text: header(layout.tables, base).into_bytes(), ..Batch::default() },
             length: 0,
@@ -295,7 +294,8 @@ mod tests {
         let mut builder = TimelineBuilder::new(folder.path(), GroupBy::default(), false);
         builder.add(&tables).unwrap();
         let (layout, stream) = builder.finish(&tables, RenderOptions::default()).unwrap();
-        let (renderings, mut json) = (Json::renderings(&layout), Json::new(&layout));
+        let renderings = Json::renderings(&layout);
+        let mut json = Json::new(&layout, &renderings);
         let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
         let mut file = Vec::new();
         for (number, event) in stream.events.enumerate() {

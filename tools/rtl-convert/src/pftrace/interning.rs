@@ -1,32 +1,53 @@
 //! Interned data: each text is written once, then referred to by number.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rtl_schema::{NameId, Strings};
 use rustc_hash::FxHashMap;
 
-use super::fields::{debug_annotation, interned, interned_data, track_event};
+use super::fields::{debug_annotation, interned, interned_data, packet, track_event};
 use super::proto::Message;
 use crate::event::Kind;
 use crate::event_args::{ArgWriter, EventArg};
 
-/// The interned texts of a packet sequence. A new text is in the packet that uses it first.
-#[derive(Debug, Default)]
+/// The numbers of texts in arguments. Batches on other threads read those that [`Interning`] gave out before it sent them.
+#[derive(Debug)]
+pub struct TextNumbers {
+    /// Those of stored texts, by string; 0 is none so far.
+    stored: Box<[AtomicU32]>,
+    others: Mutex<FxHashMap<String, u32>>,
+}
+
+impl TextNumbers {
+    /// No numbers for the texts of a trace with that many strings.
+    pub fn new(strings: usize) -> Self {
+        Self { stored: (0..strings).map(|_| AtomicU32::new(0)).collect(), others: Mutex::default() }
+    }
+
+    /// The number of a text that is not stored, where it has one; each is asked for once.
+    fn other(&self, text: &str) -> Option<u32> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
+    }
+}
+
+/// Gives out numbers in the order of events. As a writer of arguments it appends nothing.
+#[derive(Debug)]
 pub struct Interning {
-    /// New entries for the next packet.
+    /// Entries that no packet has.
     fresh: Vec<u8>,
     /// Whether a name was written; name `n` has number `n + 1`, because 0 is invalid.
     event_names: Vec<bool>,
-    /// The numbers of stored texts, by string.
-    stored: Vec<u64>,
-    labels: FxHashMap<&'static str, u64>,
-    values: u64,
+    texts: Arc<TextNumbers>,
+    /// How many texts have numbers.
+    count: u32,
 }
 
 impl Interning {
     /// The entries of every file: categories, names of arguments.
-    pub fn new() -> Self {
-        let mut interning = Self::default();
+    pub fn new(texts: Arc<TextNumbers>) -> Self {
+        let mut interning = Self { fresh: Vec::new(), event_names: Vec::new(), texts, count: 0 };
         for kind in Kind::ALL {
             interning.add(interned_data::EVENT_CATEGORIES, category(kind), kind.label());
         }
@@ -36,13 +57,15 @@ impl Interning {
         interning
     }
 
+    /// Whether there are entries that no packet has.
+    pub fn is_fresh(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
     /// Moves new entries into a packet.
-    #[inline]
     pub fn bring(&mut self, packet: &mut Message<'_>) {
-        if !self.fresh.is_empty() {
-            packet.content(super::fields::packet::INTERNED_DATA, &self.fresh);
-            self.fresh.clear();
-        }
+        packet.content(packet::INTERNED_DATA, &self.fresh);
+        self.fresh.clear();
     }
 
     /// Adds an interned message with more than a text.
@@ -52,28 +75,53 @@ impl Interning {
 
     /// The number of an event's name.
     #[inline]
-    pub fn event_name<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u64 {
-        let iid = number as u64 + 1;
+    pub fn event_name<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u32 {
+        let iid = number as u32 + 1;
         if !self.event_names.get(number).is_some_and(|&known| known) {
             self.event_names.resize(self.event_names.len().max(number + 1), false);
             self.event_names[number] = true;
-            self.add(interned_data::EVENT_NAMES, iid, &text());
+            self.add(interned_data::EVENT_NAMES, iid.into(), &text());
         }
         iid
     }
 
-    /// The number of a new value.
-    fn value(&mut self, text: &str) -> u64 {
-        self.values += 1;
-        self.add(interned_data::DEBUG_ANNOTATION_STRING_VALUES, self.values, text);
-        self.values
+    /// The number of a new text.
+    fn value(&mut self, text: &str) -> u32 {
+        self.count += 1;
+        self.add(interned_data::DEBUG_ANNOTATION_STRING_VALUES, self.count.into(), text);
+        self.count
     }
 
     fn add(&mut self, field: u32, iid: u64, text: &str) {
-        Message(&mut self.fresh).message(field, |entry| {
+        self.entry(field, |entry| {
             entry.number(interned::IID, iid);
             entry.text(interned::TEXT, text);
         });
+    }
+}
+
+impl ArgWriter for Interning {
+    #[inline]
+    fn number(_: EventArg, _: i64, _: &mut Vec<u8>) {}
+
+    #[inline]
+    fn axes(&mut self, _: EventArg, _: [u64; 3], _: &mut Vec<u8>) {}
+
+    fn text(&mut self, _: EventArg, text: &str, _: &mut Vec<u8>) {
+        if self.texts.other(text).is_none() {
+            let number = self.value(text);
+            let mut others = self.texts.others.lock().unwrap_or_else(PoisonError::into_inner);
+            others.insert(text.to_owned(), number);
+        }
+    }
+
+    #[inline]
+    fn stored(&mut self, _: EventArg, text: NameId, strings: &Strings, _: &mut Vec<u8>) {
+        // The queue of batches orders this before what other threads read.
+        if self.texts.stored[text.index()].load(Ordering::Relaxed) == 0 {
+            let number = self.value(strings.get(text));
+            self.texts.stored[text.index()].store(number, Ordering::Relaxed);
+        }
     }
 }
 
@@ -88,7 +136,8 @@ fn argument_name(argument: EventArg) -> u64 {
     argument as u64 + 1
 }
 
-impl ArgWriter for Interning {
+/// Writes arguments, with the numbers of their texts.
+impl ArgWriter for &TextNumbers {
     #[inline]
     fn number(name: EventArg, value: i64, out: &mut Vec<u8>) {
         Message(out).message(track_event::DEBUG_ANNOTATIONS, |annotation| {
@@ -112,34 +161,17 @@ impl ArgWriter for Interning {
     }
 
     fn text(&mut self, name: EventArg, text: &str, out: &mut Vec<u8>) {
-        reference(name, self.value(text), out);
+        reference(name, self.other(text).expect("texts have numbers before batches are sent"), out);
     }
 
-    fn label(&mut self, name: EventArg, label: &'static str, out: &mut Vec<u8>) {
-        let iid = match self.labels.get(label) {
-            Some(&iid) => iid,
-            None => {
-                let iid = self.value(label);
-                self.labels.insert(label, iid);
-                iid
-            }
-        };
-        reference(name, iid, out);
-    }
-
-    fn stored(&mut self, name: EventArg, text: NameId, strings: &Strings, out: &mut Vec<u8>) {
-        let at = text.index();
-        self.stored.resize(self.stored.len().max(at + 1), 0);
-        if self.stored[at] == 0 {
-            self.stored[at] = self.value(strings.get(text));
-        }
-        reference(name, self.stored[at], out);
+    fn stored(&mut self, name: EventArg, text: NameId, _: &Strings, out: &mut Vec<u8>) {
+        reference(name, self.stored[text.index()].load(Ordering::Relaxed), out);
     }
 }
 
-fn reference(argument: EventArg, iid: u64, out: &mut Vec<u8>) {
+fn reference(argument: EventArg, iid: u32, out: &mut Vec<u8>) {
     Message(out).message(track_event::DEBUG_ANNOTATIONS, |annotation| {
         annotation.number(debug_annotation::NAME_IID, argument_name(argument));
-        annotation.number(debug_annotation::STRING_VALUE_IID, iid);
+        annotation.number(debug_annotation::STRING_VALUE_IID, iid.into());
     });
 }

@@ -4,18 +4,17 @@ pub mod descriptors;
 pub mod fields;
 pub mod interning;
 pub mod proto;
+mod render;
 pub mod stages;
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 use fields::{SEQUENCE, clock, clock_snapshot, packet, packet_defaults, sequence_flags, trace, track_event};
 use interning::Interning;
 use proto::Message;
-use stages::Stages;
+use render::{Batch, Placed, Renderings};
+use stages::Specifications;
 
 use crate::counter_tracks::CounterTrack;
-use crate::event::{Event, Kind};
+use crate::event::Event;
 use crate::event_args::EventArgs;
 use crate::flows::End;
 use crate::format::Format;
@@ -41,25 +40,27 @@ const BOOTTIME: u64 = 6;
 /// An incremental clock of the sequence: times count from the previous packet.
 const STEPS: u64 = 64;
 
-/// Renders events as packets.
+/// The length of the packets of most events in bytes.
+const EVENT: usize = 120;
+
+/// Renders what is beside the events, and passes these on with their numbers in the file.
 pub struct Pftrace {
-    page: Vec<u8>,
+    batch: Batch,
     interning: Interning,
+    /// Finds the texts of arguments.
     args: EventArgs,
-    /// GPU ops as render stages, if requested.
-    stages: Option<Stages>,
+    /// What GPU ops as render stages refer to, if requested.
+    specifications: Option<Specifications>,
+    /// How many render stages there are.
+    stages: u64,
     /// The uuid of every lane of every track.
-    lanes: Vec<Vec<u64>>,
-    uuids: u64,
-    /// The ends and tracks of open slices.
-    open: BinaryHeap<Reverse<(i64, u64)>>,
-    /// The time of the previous packet in ns.
-    now: i64,
+    lanes: Vec<Vec<u32>>,
+    uuids: u32,
 }
 
 impl Pftrace {
     fn begin(&mut self, start: u64) {
-        Message(&mut self.page).message(trace::PACKET, |out| {
+        Message(&mut self.batch.beginning).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.number(packet::SEQUENCE_FLAGS, sequence_flags::INCREMENTAL_STATE_CLEARED);
             out.number(packet::FIRST_PACKET_ON_SEQUENCE, 1);
@@ -68,7 +69,7 @@ impl Pftrace {
             });
             self.interning.bring(out);
         });
-        Message(&mut self.page).message(trace::PACKET, |out| {
+        Message(&mut self.batch.beginning).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::CLOCK_SNAPSHOT, |snapshot| {
                 for id in [BOOTTIME, STEPS] {
@@ -82,96 +83,68 @@ impl Pftrace {
         });
     }
 
-    fn uuid(&mut self) -> u64 {
+    fn uuid(&mut self) -> u32 {
         self.uuids += 1;
         self.uuids
     }
 
     fn describe(&mut self, write: impl FnOnce(&mut Message<'_>)) {
-        Message(&mut self.page).message(trace::PACKET, |out| {
+        Message(&mut self.batch.beginning).message(trace::PACKET, |out| {
             out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
             out.message(packet::TRACK_DESCRIPTOR, write);
         });
     }
 
     /// The uuid of a lane; the first use writes its descriptor.
-    fn lane(&mut self, track: usize, lane: usize, layout: &TimelineLayout<'_>) -> u64 {
+    fn lane(&mut self, track: usize, lane: usize, layout: &TimelineLayout<'_>) -> u32 {
         if let Some(&uuid) = self.lanes[track].get(lane) {
             return uuid;
         }
         let uuid = self.uuid();
         let at = &layout.tracks[track];
         match (at.tid(), self.lanes[track].first()) {
-            (Some(tid), None) => self.describe(|out| descriptors::thread(uuid, tid, track, layout, out)),
+            (Some(tid), None) => {
+                self.describe(|out| descriptors::thread(uuid.into(), tid, track, layout, out));
+            }
             (Some(_), Some(&thread)) => {
-                self.describe(|out| descriptors::lane(uuid, thread, track, layout, out));
+                self.describe(|out| descriptors::lane(uuid.into(), thread.into(), track, layout, out));
             }
             (None, _) => {
                 let parent = parent(at.group, layout);
-                self.describe(|out| descriptors::lane(uuid, parent, track, layout, out));
+                self.describe(|out| descriptors::lane(uuid.into(), parent, track, layout, out));
             }
         }
         self.lanes[track].push(uuid);
         uuid
     }
-
-    /// Ends the slices that end no later than `time`.
-    #[inline]
-    fn end_until(&mut self, time: i64) {
-        while let Some(&Reverse((end, uuid))) = self.open.peek() {
-            if end > time {
-                break;
-            }
-            self.open.pop();
-            let step = self.step(end);
-            Message(&mut self.page).message(trace::PACKET, |out| {
-                out.number(packet::TIMESTAMP, step);
-                out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-                out.message(packet::TRACK_EVENT, |out| {
-                    out.number(track_event::TYPE, track_event::SLICE_END);
-                    out.number(track_event::TRACK_UUID, uuid);
-                });
-                out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
-            });
-        }
-    }
-
-    /// The time since the previous packet.
-    #[inline]
-    fn step(&mut self, time: i64) -> u64 {
-        let step = time.abs_diff(self.now);
-        self.now = time;
-        step
-    }
 }
 
 impl EventWriter for Pftrace {
-    /// A page: packets refer to those before them.
-    type Batch = Vec<u8>;
-    type Renderings = ();
-    const IS_RENDERED_APART: bool = false;
+    type Batch = Batch;
+    type Renderings = Renderings;
 
-    fn renderings(_: &TimelineLayout<'_>) {}
-
-    fn render(page: Vec<u8>, (): &(), _: &TimelineLayout<'_>) -> Vec<u8> {
-        page
+    fn renderings(layout: &TimelineLayout<'_>) -> Renderings {
+        Renderings::new(layout)
     }
 
-    fn new(layout: &TimelineLayout<'_>) -> Self {
+    fn render(batch: Batch, renderings: &Renderings, layout: &TimelineLayout<'_>) -> Vec<u8> {
+        batch.render(renderings, layout)
+    }
+
+    fn new(layout: &TimelineLayout<'_>, renderings: &Renderings) -> Self {
         let mut pftrace = Self {
-            page: Vec::new(),
-            interning: Interning::new(),
+            batch: Batch { now: layout.span.0, ..Batch::default() },
+            interning: Interning::new(renderings.texts.clone()),
             args: EventArgs::new(layout.tables),
-            stages: layout.options.gpu_events.then(|| Stages::new(layout)),
+            specifications: layout.options.gpu_events.then(|| Specifications::new(layout)),
+            stages: 0,
             lanes: vec![Vec::new(); layout.tracks.len()],
-            uuids: layout.groups.len() as u64,
-            open: BinaryHeap::new(),
-            now: layout.span.0,
+            uuids: layout.groups.len() as u32,
         };
         pftrace.begin(time_of(layout.span.0, layout));
         let gpus = layout.groups.iter().filter(|group| matches!(group, TrackGroup::Agent(_)));
         let parent = (!gpus.map(|&gpu| tracks::group_name(gpu, layout.tables)).is_sorted()).then(|| {
-            let uuid = pftrace.uuid();
+            let uuid = pftrace.uuid().into();
             pftrace.describe(|out| descriptors::gpus(uuid, out));
             uuid
         });
@@ -181,56 +154,26 @@ impl EventWriter for Pftrace {
         pftrace
     }
 
+    #[inline]
     fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>) {
-        self.end_until(event.start);
-        let track = event.track as usize;
-        if let Some(stages) = &mut self.stages
-            && event.kind != Kind::Idle
-            && matches!(layout.tracks[track].group, TrackGroup::Agent(_))
+        let (mut uuid, mut name) = (0, 0);
+        if let Some(specifications) = self.specifications.as_mut().filter(|_| stages::is_stage(event, layout))
         {
-            let step = event.start.abs_diff(self.now);
-            self.now = event.start;
-            return stages.event(event, step, layout, &mut self.interning, &mut self.page);
+            specifications.add(event, layout, &mut self.interning);
+            self.stages += 1;
+        } else {
+            uuid = self.lane(event.track as usize, lane, layout);
+            let number = layout.event_names.number(event);
+            name = self.interning.event_name(number, || layout.event_names.text(number));
+            if !layout.options.no_args {
+                self.args.texts(event, layout.tables, &mut self.interning);
+            }
         }
-        let uuid = self.lane(track, lane, layout);
-        let number = layout.event_names.number(event);
-        let name = self.interning.event_name(number, || layout.event_names.text(number));
-        let step = self.step(event.start);
-        Message(&mut self.page).message(trace::PACKET, |out| {
-            out.number(packet::TIMESTAMP, step);
-            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-            out.message(packet::TRACK_EVENT, |out| {
-                let marker = event.kind == Kind::Marker;
-                out.number(
-                    track_event::TYPE,
-                    if marker { track_event::INSTANT } else { track_event::SLICE_BEGIN },
-                );
-                out.number(track_event::TRACK_UUID, uuid);
-                out.number(track_event::CATEGORY_IIDS, interning::category(event.kind));
-                out.number(track_event::NAME_IID, name);
-                match end {
-                    Some(End::Leaves { ops, .. }) => {
-                        ops.for_each(|op| out.fixed(track_event::FLOW_IDS, u64::from(op) + 1));
-                    }
-                    Some(End::Arrives { op, .. }) => {
-                        out.fixed(track_event::TERMINATING_FLOW_IDS, u64::from(op) + 1);
-                    }
-                    None => {}
-                }
-                if !layout.options.no_args {
-                    self.args.write(event, layout.tables, &mut self.interning, out.0);
-                }
-            });
-            self.interning.bring(out);
-            out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
-        });
-        if event.kind != Kind::Marker {
-            self.open.push(Reverse((event.start + event.duration, uuid)));
-        }
+        self.batch.events.push(Placed { event: *event, uuid, name, end });
     }
 
     fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack) {
-        let (uuid, parent) = (self.uuid(), parent(counter_track.group, layout));
+        let (uuid, parent) = (u64::from(self.uuid()), parent(counter_track.group, layout));
         let rank = layout.tracks.len() + uuid as usize;
         self.describe(|out| descriptors::counter_track(uuid, parent, rank, counter_track, out));
         // A group that is closed shows its own track only.
@@ -239,7 +182,7 @@ impl EventWriter for Pftrace {
         for (time, value) in counter_track.changes() {
             let time = time_of(time, layout);
             for uuid in std::iter::once(uuid).chain(is_shown.then_some(parent)) {
-                Message(&mut self.page).message(trace::PACKET, |out| {
+                Message(&mut self.batch.beginning).message(trace::PACKET, |out| {
                     out.number(packet::TIMESTAMP, time);
                     out.number(packet::TIMESTAMP_CLOCK_ID, BOOTTIME);
                     out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
@@ -254,16 +197,32 @@ impl EventWriter for Pftrace {
     }
 
     fn close(&mut self) {
-        self.end_until(i64::MAX);
+        self.batch.is_last = true;
     }
 
     fn is_full(&self) -> bool {
-        self.page.len() >= PAGE
+        self.batch.events.len() * EVENT + self.batch.beginning.len() >= PAGE
     }
 
-    fn take(&mut self) -> Vec<u8> {
-        let next = Vec::with_capacity(self.page.capacity());
-        std::mem::replace(&mut self.page, next)
+    fn take(&mut self) -> Batch {
+        if self.interning.is_fresh() {
+            Message(&mut self.batch.beginning).message(trace::PACKET, |out| {
+                out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+                self.interning.bring(out);
+            });
+        }
+        let Batch { events, open, now, .. } = &self.batch;
+        let now = events.last().map_or(*now, |placed| placed.event.start);
+        let slices = open.iter().copied().chain(events.iter().filter_map(Placed::slice));
+        let next = Batch {
+            // Batches have about as many events.
+            events: Vec::with_capacity(events.len() * 5 / 4),
+            now,
+            open: slices.filter(|&(end, _)| end > now).collect(),
+            stages: self.stages,
+            ..Batch::default()
+        };
+        std::mem::replace(&mut self.batch, next)
     }
 }
 
@@ -275,4 +234,91 @@ fn time_of(time: i64, layout: &TimelineLayout<'_>) -> u64 {
 /// The uuid of a group.
 fn parent(group: TrackGroup, layout: &TimelineLayout<'_>) -> u64 {
     layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use rtl_schema::Tables;
+    use rtl_schema::table::{Agent, ApiCall, Copy, Dispatch, Process, Range, RangeKind, Track};
+
+    use super::*;
+    use crate::event::Kind;
+    use crate::lanes::Lanes;
+    use crate::render_options::RenderOptions;
+    use crate::timeline::TimelineBuilder;
+    use crate::tracks::GroupBy;
+
+    /// Kernels that overlap, some of them empty; copies, nested calls with arrows, markers, and a range around all.
+    fn tables() -> Tables {
+        let mut tables = Tables::default();
+        tables.processes.push(Process::default());
+        tables.agents.push(Agent::default());
+        let names = ["gemm", "add", "launch", "step"].map(|name| tables.strings.intern(name));
+        let range = Range { name: names[3], tid: Some(7), ..Range::default() };
+        tables.ranges.push(Range { start: 0, duration: Some(900), kind: RangeKind::Thread, ..range });
+        for row in 0..60_i64 {
+            let track = tables.tracks.intern(Track { queue: row / 20, ..Track::default() });
+            let (start, duration, correlation) = (row * 10, Some(row % 7 * 5), row % 30 + 1);
+            let name = names[row as usize % 2];
+            let op = Dispatch { id: row, name, track, start, duration, correlation, ..Dispatch::default() };
+            tables.dispatches.push(op);
+            if row % 5 == 0 {
+                tables.copies.push(Copy { track, start, duration: Some(45), ..Copy::default() });
+                tables.ranges.push(Range { start, kind: RangeKind::Marker, ..range });
+            }
+            let call = ApiCall { name: names[2], args: names[row as usize % 3], ..ApiCall::default() };
+            tables.api_calls.push(ApiCall { start, duration: Some(8), tid: Some(7), correlation, ..call });
+        }
+        tables
+    }
+
+    /// The packets of the events, and how many others there are bytes of, in batches of a number of events.
+    fn file(length: usize, gpu_events: bool) -> (Vec<u8>, usize) {
+        let tables = tables();
+        let folder = tempfile::tempdir().unwrap();
+        let mut builder = TimelineBuilder::new(folder.path(), GroupBy::default(), false);
+        builder.add(&tables).unwrap();
+        let options = RenderOptions { gpu_events, ..RenderOptions::default() };
+        let (layout, stream) = builder.finish(&tables, options).unwrap();
+        let mut arrows = stream.flows.arrows();
+        let renderings = Pftrace::renderings(&layout);
+        let mut pftrace = Pftrace::new(&layout, &renderings);
+        let mut lanes: Vec<Lanes> = layout.tracks.iter().map(|track| Lanes::new(track.stacking())).collect();
+        let (mut file, mut others) = (Vec::new(), 0);
+        let mut add = |batch: Batch| {
+            let beginning = batch.beginning.clone();
+            let page = Pftrace::render(batch, &renderings, &layout);
+            file.extend_from_slice(page.strip_prefix(&*beginning).unwrap());
+            others += beginning.len();
+        };
+        for (number, event) in stream.events.enumerate() {
+            let event = event.unwrap();
+            let end = match event.kind {
+                Kind::Call => arrows.leaving(event.flow),
+                _ => arrows.arriving(event.flow),
+            };
+            let lane = lanes[event.track as usize].place(event.start, event.start + event.duration);
+            pftrace.event(&layout, &event, lane, end);
+            if (number + 1) % length == 0 {
+                add(pftrace.take());
+            }
+        }
+        pftrace.close();
+        add(pftrace.take());
+        (file, others)
+    }
+
+    #[test]
+    fn batches_of_any_length_have_the_same_events() {
+        for gpu_events in [false, true] {
+            let (one, others) = file(1_000, gpu_events);
+            assert!(one.len() > 60 * 40, "{} bytes", one.len());
+            for length in [1, 2, 7, 60] {
+                let (events, more) = file(length, gpu_events);
+                assert!(events == one, "batches of {length}, gpu_events: {gpu_events}");
+                // A packet has few bytes besides its entries: no entry comes twice.
+                assert!(more < others + 160 / length * 8 + 300, "{more} bytes and not {others}");
+            }
+        }
+    }
 }

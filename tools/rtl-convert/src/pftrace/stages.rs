@@ -6,41 +6,68 @@ use super::fields::{
 };
 use super::interning::Interning;
 use super::proto::Message;
-use crate::event::Event;
+use crate::event::{Event, Kind};
 use crate::layout::TimelineLayout;
 use crate::tracks::{self, TrackGroup};
 
-/// The specifications written so far. Queues and kernels share one numbering.
-#[derive(Debug)]
-pub struct Stages {
-    known: Vec<bool>,
-    contexts: Vec<bool>,
-    events: u64,
+/// Whether an event is a render stage.
+#[inline]
+pub fn is_stage(event: &Event, layout: &TimelineLayout<'_>) -> bool {
+    layout.options.gpu_events
+        && event.kind != Kind::Idle
+        && matches!(layout.tracks[event.track as usize].group, TrackGroup::Agent(_))
 }
 
-impl Stages {
+/// Writes an op as stage number `id`, `step` ns after the previous packet.
+pub fn write(event: &Event, id: u64, step: u64, layout: &TimelineLayout<'_>, page: &mut Vec<u8>) {
+    let track = event.track as usize;
+    let at = &layout.tracks[track];
+    Message(page).message(trace::PACKET, |out| {
+        out.number(packet::TIMESTAMP, step);
+        out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
+        out.message(packet::GPU_RENDER_STAGE_EVENT, |out| {
+            out.number(render_stage::EVENT_ID, id);
+            out.number(render_stage::DURATION, event.duration.unsigned_abs());
+            out.number(render_stage::CONTEXT, context(at.process.index()));
+            if let TrackGroup::Agent(agent) = at.group {
+                out.signed(render_stage::GPU_ID, layout.tables.agent(agent).number);
+            }
+            out.number(render_stage::HW_QUEUE_IID, queue(track));
+            out.number(render_stage::STAGE_IID, stage(layout.event_names.number(event), layout));
+            if let Some(shape) = event.shape.filter(|_| !layout.options.no_args) {
+                let shape = layout.tables.shapes.get(shape);
+                out.message(render_stage::LAUNCH, |out| {
+                    axes(launch::GRID_SIZE, shape.groups, out);
+                    axes(launch::WORKGROUP_SIZE, shape.workgroup.map(|axes| axes.map(u64::from)), out);
+                });
+            }
+        });
+        out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
+    });
+}
+
+/// The specifications written so far.
+#[derive(Debug)]
+pub struct Specifications {
+    known: Vec<bool>,
+    contexts: Vec<bool>,
+}
+
+impl Specifications {
     /// No specification so far.
     pub fn new(layout: &TimelineLayout<'_>) -> Self {
         Self {
             known: vec![false; layout.tracks.len() + layout.event_names.count()],
             contexts: vec![false; layout.tables.processes.len()],
-            events: 0,
         }
     }
 
-    /// Writes an op `step` ns after the previous packet.
-    pub fn event(
-        &mut self,
-        event: &Event,
-        step: u64,
-        layout: &TimelineLayout<'_>,
-        interning: &mut Interning,
-        page: &mut Vec<u8>,
-    ) {
+    /// Adds what a stage refers to.
+    pub fn add(&mut self, event: &Event, layout: &TimelineLayout<'_>, interning: &mut Interning) {
         let track = event.track as usize;
         let at = &layout.tracks[track];
         // Perfetto versions without several GPUs would merge queues of equal names.
-        let queue = self.specification(track, interning, || {
+        self.specification(queue(track), interning, || {
             format!(
                 "{} {}",
                 tracks::group_name(at.group, layout.tables),
@@ -49,66 +76,48 @@ impl Stages {
         });
         // Older versions show no name but that of the stage.
         let event_name = layout.event_names.number(event);
-        let stage = self.specification(layout.tracks.len() + event_name, interning, || {
+        self.specification(stage(event_name, layout), interning, || {
             layout.event_names.text(event_name).into_owned()
         });
-        let context = self.context(at.process.index(), layout, interning);
-        self.events += 1;
-        Message(page).message(trace::PACKET, |out| {
-            out.number(packet::TIMESTAMP, step);
-            out.number(packet::TRUSTED_PACKET_SEQUENCE_ID, SEQUENCE);
-            out.message(packet::GPU_RENDER_STAGE_EVENT, |out| {
-                out.number(render_stage::EVENT_ID, self.events);
-                out.number(render_stage::DURATION, event.duration.unsigned_abs());
-                out.number(render_stage::CONTEXT, context);
-                if let TrackGroup::Agent(agent) = at.group {
-                    out.signed(render_stage::GPU_ID, layout.tables.agent(agent).number);
-                }
-                out.number(render_stage::HW_QUEUE_IID, queue);
-                out.number(render_stage::STAGE_IID, stage);
-                if let Some(shape) = event.shape.filter(|_| !layout.options.no_args) {
-                    let shape = layout.tables.shapes.get(shape);
-                    out.message(render_stage::LAUNCH, |out| {
-                        axes(launch::GRID_SIZE, shape.groups, out);
-                        axes(launch::WORKGROUP_SIZE, shape.workgroup.map(|axes| axes.map(u64::from)), out);
-                    });
-                }
-            });
-            interning.bring(out);
-            out.number(packet::SEQUENCE_FLAGS, sequence_flags::NEEDS_INCREMENTAL_STATE);
-        });
+        self.context(at.process.index(), layout, interning);
     }
 
-    fn specification(
-        &mut self,
-        number: usize,
-        interning: &mut Interning,
-        name: impl FnOnce() -> String,
-    ) -> u64 {
-        let iid = number as u64 + 1;
-        if !std::mem::replace(&mut self.known[number], true) {
+    fn specification(&mut self, iid: u64, interning: &mut Interning, name: impl FnOnce() -> String) {
+        if !std::mem::replace(&mut self.known[iid as usize - 1], true) {
             interning.entry(interned_data::GPU_SPECIFICATIONS, |entry| {
                 entry.number(gpu_specification::IID, iid);
                 entry.text(gpu_specification::NAME, &name());
                 entry.number(gpu_specification::CATEGORY, gpu_specification::COMPUTE);
             });
         }
-        iid
     }
 
-    fn context(&mut self, process: usize, layout: &TimelineLayout<'_>, interning: &mut Interning) -> u64 {
-        let iid = process as u64 + 1;
+    fn context(&mut self, process: usize, layout: &TimelineLayout<'_>, interning: &mut Interning) {
         if !std::mem::replace(&mut self.contexts[process], true) {
             interning.entry(interned_data::GRAPHICS_CONTEXTS, |entry| {
-                entry.number(graphics_context::IID, iid);
+                entry.number(graphics_context::IID, context(process));
                 if let Some(pid) = layout.tables.processes[process].pid {
                     entry.signed(graphics_context::PID, pid);
                 }
                 entry.number(graphics_context::API, graphics_context::HIP);
             });
         }
-        iid
     }
+}
+
+/// The number of the specification of a queue. Queues and kernels share one numbering.
+fn queue(track: usize) -> u64 {
+    track as u64 + 1
+}
+
+/// The number of the specification of a stage by the number of its name.
+fn stage(name: usize, layout: &TimelineLayout<'_>) -> u64 {
+    (layout.tracks.len() + name) as u64 + 1
+}
+
+/// The number of a process.
+fn context(process: usize) -> u64 {
+    process as u64 + 1
 }
 
 fn axes(field: u32, axes: Option<[u64; 3]>, out: &mut Message<'_>) {

@@ -8,21 +8,30 @@ use std::process::Command;
 use flate2::read::GzDecoder;
 use support::{Layout, Need, Options};
 
-/// The formats that are one file, by its name.
-const OUTPUTS: [&str; 6] =
-    ["a.json", "a.json.gz", "a.pftrace", "a.perfetto-trace.gz", "a.rpd", "a_results.json.gz"];
+/// The formats that are one file, by its name and further words.
+const OUTPUTS: [&str; 7] = [
+    "a.json",
+    "a.json.gz",
+    "a.pftrace",
+    "a.pftrace --gpu-events",
+    "a.perfetto-trace.gz",
+    "a.rpd",
+    "a_results.json.gz",
+];
 
 fn convert(folder: &Path, trace: &Path, output: &str, threads: u32) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-convert"));
-    command.arg(trace).args(["-q", "-o", output, "--threads", &threads.to_string()]).current_dir(folder);
+    command.arg(trace).args(["-q", "--threads", &threads.to_string(), "-o"]).current_dir(folder);
+    command.args(output.split_whitespace());
     let run = command.output().unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
 fn converted(folder: &Path, trace: &Path, output: &str, threads: u32) -> Vec<u8> {
-    let _ = fs::remove_file(folder.join(output));
+    let file = folder.join(output.split_whitespace().next().unwrap());
+    let _ = fs::remove_file(&file);
     convert(folder, trace, output, threads);
-    fs::read(folder.join(output)).unwrap()
+    fs::read(file).unwrap()
 }
 
 /// The files of a folder of tables, with their names.
