@@ -174,6 +174,8 @@ pub(crate) trait Storage<T> {
     fn value(&self, row: usize) -> T;
     /// Appends all values of `other`, which are not copied into a column without rows.
     fn append(&mut self, other: Self);
+    /// Gives back the room for further rows.
+    fn shrink(&mut self);
     /// Makes room for `rows` rows in all.
     fn reserve_to(&mut self, _rows: usize) {}
     /// Keeps the rows whose flag is true.
@@ -213,6 +215,12 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
         }
     }
 
+    fn shrink(&mut self) {
+        if let Self::Values(values) = self {
+            values.shrink_to_fit();
+        }
+    }
+
     fn reserve_to(&mut self, rows: usize) {
         if let Self::Values(values) = self {
             values.reserve_to(rows);
@@ -245,6 +253,10 @@ impl Storage<Option<i64>> for Durations {
         self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
     }
 
+    fn shrink(&mut self) {
+        self.short.shrink_to_fit();
+    }
+
     fn reserve_to(&mut self, rows: usize) {
         self.short.reserve_to(rows);
     }
@@ -267,6 +279,10 @@ impl<T: Copy> Storage<T> for Vec<T> {
         } else {
             self.extend_from_slice(&other);
         }
+    }
+
+    fn shrink(&mut self) {
+        self.shrink_to_fit();
     }
 
     fn reserve_to(&mut self, rows: usize) {

@@ -53,6 +53,11 @@ macro_rules! columns {
                 self.name.is_empty()
             }
 
+            /// Gives back the room for further rows.
+            pub fn shrink_to_fit(&mut self) {
+                $($crate::column::Storage::shrink(&mut self.$field);)*
+            }
+
             /// All rows in order.
             pub fn iter(&self) -> impl Iterator<Item = $Row> + '_ {
                 (0..self.len()).map(|row| self.get(row))

@@ -16,6 +16,8 @@ pub(crate) struct Layout<'a> {
     /// A column that the file does not have.
     omitted: Option<&'a str>,
     pub(crate) format: Format,
+    /// The number of columns of the table.
+    pub(crate) columns: usize,
 }
 
 #[derive(Debug)]
@@ -28,8 +30,10 @@ pub(crate) enum Format {
 impl<'a> Layout<'a> {
     /// A file with the names of columns and one line a row.
     pub(crate) fn csv(table: &'static Table, omitted: Option<&'a str>) -> Self {
-        let format = Format::Csv(csv::header(&columns(table, omitted, (&Tables::default()).into(), 0..0)));
-        Self { table, omitted, format }
+        let columns = all(table);
+        let count = columns.len();
+        let format = Format::Csv(csv::header(&kept(columns, omitted)));
+        Self { table, omitted, format, columns: count }
     }
 
     /// A file with row groups.
@@ -38,19 +42,25 @@ impl<'a> Layout<'a> {
     /// Two columns have one name.
     pub(crate) fn parquet(table: &'static Table, omitted: Option<&'a str>) -> columnar::Result<Self> {
         let field = |column: Column| Field { kind: column.values.data.kind(), name: column.name };
-        let columns = columns(table, omitted, (&Tables::default()).into(), 0..0);
-        let fields: Vec<Field> = columns.into_iter().map(field).collect();
-        Ok(Self { table, omitted, format: Format::Parquet(Encoder::new(&fields, &Options::default())?) })
+        let columns = all(table);
+        let count = columns.len();
+        let fields: Vec<Field> = kept(columns, omitted).into_iter().map(field).collect();
+        let format = Format::Parquet(Encoder::new(&fields, &Options::default())?);
+        Ok(Self { table, omitted, format, columns: count })
     }
 
-    /// The columns of some rows.
+    /// The columns of some rows, of those that are selected.
     pub(crate) fn columns(&self, piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-        columns(self.table, self.omitted, piece, rows)
+        kept((self.table.columns)(piece, rows), self.omitted)
     }
 }
 
-fn columns(table: &Table, omitted: Option<&str>, piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    let mut columns = (table.columns)(piece, rows);
+/// All columns of a table, without rows.
+fn all(table: &Table) -> Vec<Column> {
+    (table.columns)((&Tables::default()).into(), 0..0)
+}
+
+fn kept(mut columns: Vec<Column>, omitted: Option<&str>) -> Vec<Column> {
     columns.retain(|column| omitted != Some(column.name.as_str()));
     columns
 }

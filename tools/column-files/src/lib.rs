@@ -10,4 +10,4 @@ mod rows;
 pub mod table;
 
 pub use row_groups::{Encoded, RowGroup};
-pub use rows::{Column, Piece};
+pub use rows::{Column, Piece, Selected};

@@ -4,16 +4,24 @@
 use std::mem::take;
 use std::ops::Range;
 use std::sync::Arc;
+use std::vec;
 
 use columnar::Group;
 use rtl_schema::Tables;
 
 use crate::csv;
 use crate::layout::{Format, Layout};
-use crate::rows::{Column, Piece};
+use crate::rows::{Column, Piece, Selected};
 
 /// Rows of a row group, which are in memory on each thread.
 pub(crate) const ROWS: usize = 1 << 16;
+
+/// Rows whose columns are made at once, so that they are in a cache when they join the others.
+const AT_ONCE: usize = 1 << 14;
+
+/// Columns of a row group that are in memory at the same time: all of them would take several times the memory of its rows. Fewer
+/// would find the rows of a piece again and again.
+const TOGETHER: usize = 8;
 
 /// So few rows of a piece wait as columns: tables of their own would take more memory than they do.
 const FEW: usize = 1 << 10;
@@ -54,7 +62,7 @@ impl Waiting {
                 full.extend(self.take(layout, piece, references));
             } else if last - first < FEW || all > ROWS {
                 // A large piece would stay in memory for its last rows.
-                let piece = Piece { rows, references: piece };
+                let piece = Piece { rows, references: piece, columns: Selected::ALL };
                 self.append(layout.columns(piece, first..last));
             } else {
                 self.parts.push(Part::Rows(rows.clone(), first..last));
@@ -137,28 +145,78 @@ impl<'a> RowGroup<'a> {
     }
 
     pub(crate) fn encode(self) -> columnar::Result<Encoded> {
-        let Self { layout, parts, rows, references } = self;
-        let mut parts = parts.into_iter().map(|part| match part {
-            Part::Rows(rows, range) => layout.columns(Piece { rows: &rows, references: &references }, range),
-            Part::Columns(columns) => columns,
-        });
+        let layout = self.layout;
         Ok(match &layout.format {
-            Format::Csv(_) => {
-                let mut lines = String::new();
-                parts.for_each(|columns| csv::lines(&columns, &mut lines));
-                Encoded::Csv(lines)
-            }
+            Format::Csv(_) => Encoded::Csv(self.lines()),
             Format::Parquet(encoder) => {
-                let first = parts.next();
-                let mut columns = first.unwrap_or_else(|| layout.columns((&*references).into(), 0..0));
-                if let Some(room) = columns.first().map(|column| rows - column.values.data.len()) {
-                    columns.iter_mut().for_each(|column| column.values.reserve(room));
-                }
-                parts.for_each(|more| append(&mut columns, more));
-                Encoded::Parquet(encoder.encode(columns.iter().map(|column| &column.values))?)
+                let columns = self.columns();
+                Encoded::Parquet(encoder.encode(columns.map(|column| column.values))?)
             }
         })
     }
+
+    fn lines(self) -> String {
+        let mut lines = String::new();
+        for part in self.parts {
+            match part {
+                Part::Rows(rows, range) => {
+                    let piece = Piece { rows: &rows, references: &self.references, columns: Selected::ALL };
+                    for rows in at_once(range) {
+                        csv::lines(&self.layout.columns(piece, rows), &mut lines);
+                    }
+                }
+                Part::Columns(columns) => csv::lines(&columns, &mut lines),
+            }
+        }
+        lines
+    }
+
+    /// All columns in turn, few of them in memory at a time.
+    fn columns(self) -> impl Iterator<Item = Column> {
+        let Self { layout, parts, rows, references } = self;
+        let mut parts: Vec<UnreadPart> = parts.into_iter().map(UnreadPart::from).collect();
+        (0..layout.columns).step_by(TOGETHER).flat_map(move |first| {
+            let columns = Selected { first, count: TOGETHER };
+            let none = Tables::default();
+            let mut all = layout.columns(Piece { rows: &none, references: &references, columns }, 0..0);
+            all.iter_mut().for_each(|column| column.values.reserve(rows));
+            for part in &mut parts {
+                match part {
+                    UnreadPart::Rows(rows, range) => {
+                        let piece = Piece { rows, references: &references, columns };
+                        at_once(range.clone()).for_each(|rows| append(&mut all, layout.columns(piece, rows)));
+                    }
+                    UnreadPart::Columns(columns) => {
+                        let next = columns.by_ref().take(all.len()).collect();
+                        append(&mut all, next);
+                    }
+                }
+            }
+            all
+        })
+    }
+}
+
+/// A part of which some columns have been made.
+enum UnreadPart {
+    Rows(Arc<Tables>, Range<usize>),
+    /// Those that are left.
+    Columns(vec::IntoIter<Column>),
+}
+
+impl From<Part> for UnreadPart {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Rows(rows, range) => Self::Rows(rows, range),
+            Part::Columns(columns) => Self::Columns(columns.into_iter()),
+        }
+    }
+}
+
+/// Rows in parts whose columns fit into a cache.
+fn at_once(rows: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let last = rows.end;
+    rows.step_by(AT_ONCE).map(move |first| first..last.min(first + AT_ONCE))
 }
 
 /// Adds rows to those of a table.
@@ -174,7 +232,12 @@ pub(crate) fn take_rows(piece: &mut Tables) -> impl Iterator<Item = Arc<Tables>>
         ($([$($rows:ident),*])*) => {
             [$(
                 ($(!piece.$rows.is_empty())||*)
-                    .then(|| Tables { $($rows: take(&mut piece.$rows),)* ..Tables::default() })
+                    .then(|| {
+                        let mut rows = Tables { $($rows: take(&mut piece.$rows),)* ..Tables::default() };
+                        // Rows that wait grow no more, and their room is up to half of their memory.
+                        $(rows.$rows.shrink_to_fit();)*
+                        rows
+                    })
             ),*]
         };
     }

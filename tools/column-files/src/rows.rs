@@ -20,11 +20,31 @@ pub struct Piece<'a> {
     pub rows: &'a Tables,
     /// Strings, processes, agents, tracks, shapes and symbols.
     pub references: &'a Tables,
+    /// The columns that are made.
+    pub columns: Selected,
 }
 
 impl<'a> From<&'a Tables> for Piece<'a> {
     fn from(tables: &'a Tables) -> Self {
-        Self { rows: tables, references: tables }
+        Self { rows: tables, references: tables, columns: Selected::ALL }
+    }
+}
+
+/// Some columns of a table in turn, by position.
+#[derive(Debug, Clone, Copy)]
+pub struct Selected {
+    /// The first one.
+    pub first: usize,
+    /// How many follow, it included; a table may have fewer.
+    pub count: usize,
+}
+
+impl Selected {
+    /// All columns.
+    pub const ALL: Self = Self { first: 0, count: usize::MAX };
+
+    fn has(self, position: usize) -> bool {
+        position >= self.first && position - self.first < self.count
     }
 }
 
@@ -101,12 +121,15 @@ impl Stored for Text {
 pub(crate) struct Rows<'a, R> {
     references: &'a Tables,
     rows: &'a [R],
+    selected: Selected,
+    /// The position of the next column.
+    next: usize,
     columns: Vec<Column>,
 }
 
 impl<'a, R> Rows<'a, R> {
     pub(crate) fn of(piece: Piece<'a>, rows: &'a [R]) -> Self {
-        Self { references: piece.references, rows, columns: Vec::new() }
+        Self { references: piece.references, rows, selected: piece.columns, next: 0, columns: Vec::new() }
     }
 
     /// A column of numbers or booleans; its type does not depend on its values.
@@ -153,6 +176,10 @@ impl<'a, R> Rows<'a, R> {
     }
 
     fn stored<S: Stored>(mut self, name: &str, mut value: impl FnMut(&'a R) -> Option<S>) -> Self {
+        self.next += 1;
+        if !self.selected.has(self.next - 1) {
+            return self;
+        }
         let mut known = Vec::with_capacity(self.rows.len());
         let values = self.rows.iter().map(|row| {
             let value = value(row);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use column_files::files::{Files, Kind, RowSink};
 use column_files::table::Table;
+use column_files::{Piece, Selected};
 use columnar::{Data, Reader, Type, Values};
 use rtl_schema::table::{
     Agent, ApiArgument, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track,
@@ -184,6 +185,23 @@ fn what_is_unknown_is_null_in_both_formats() {
 }
 
 #[test]
+fn some_columns_are_those_among_all() {
+    let tables = trace();
+    for table in Table::ALL {
+        let columns = |columns| {
+            let piece = Piece { rows: &tables, references: &tables, columns };
+            (table.columns)(piece, 0..(table.rows)(&tables))
+        };
+        let all = columns(Selected::ALL);
+        for count in [1, 2, 5, all.len()] {
+            let firsts = (0..all.len()).step_by(count);
+            let some: Vec<_> = firsts.flat_map(|first| columns(Selected { first, count })).collect();
+            assert_eq!(some, all, "{}: {count} columns at a time", table.name);
+        }
+    }
+}
+
+#[test]
 fn columns_have_their_type_whether_they_have_values_or_not() {
     let full = parquet(written(&trace(), Kind::Parquet, None).path(), Table::OPS);
     let empty = parquet(written(&Tables::default(), Kind::Parquet, None).path(), Table::OPS);
@@ -273,11 +291,10 @@ fn a_long_table_is_written_in_groups_of_rows_and_reads_as_one() {
 }
 
 /// Ops, ranges and calls with arguments in the pieces that begin at these rows. Later pieces have names of their own.
-fn in_pieces(begins: &[i64], kind: Kind) -> tempfile::TempDir {
+fn in_pieces(begins: &[i64], kind: Kind, partition: Option<&str>) -> tempfile::TempDir {
     const ROWS: i64 = 140_000;
     let folder = tempfile::tempdir().unwrap();
-    let files =
-        Files { folder: folder.path(), output: folder.path(), kind, tables: Table::ALL, partition: None };
+    let files = Files { folder: folder.path(), output: folder.path(), kind, tables: Table::ALL, partition };
     let read = |sink: &mut RowSink<'_, Failure>| {
         let mut tables = Tables::default();
         tables.processes.push(Process::default());
@@ -314,13 +331,13 @@ fn in_pieces(begins: &[i64], kind: Kind) -> tempfile::TempDir {
 
 #[test]
 fn pieces_of_any_size_make_the_same_files() {
-    for kind in [Kind::Parquet, Kind::Csv] {
-        let one = in_pieces(&[], kind);
+    for (kind, partition) in [(Kind::Parquet, None), (Kind::Parquet, Some("gpu")), (Kind::Csv, None)] {
+        let one = in_pieces(&[], kind, partition);
         let expected = names(one.path());
         // Of one row, of as many as a row group has, across the end of one, of some hundreds and of thousands.
         let some: Vec<i64> = (70_000..90_000).step_by(300).chain((90_000..140_000).step_by(7_000)).collect();
         for begins in [&[500, 501, 65_536, 65_540, 131_076][..], &[65_000, 131_072], &some] {
-            let pieces = in_pieces(begins, kind);
+            let pieces = in_pieces(begins, kind, partition);
             assert_eq!(names(pieces.path()), expected);
             for name in &expected {
                 let bytes = |folder: &Path| std::fs::read(folder.join(name)).unwrap();
@@ -332,7 +349,7 @@ fn pieces_of_any_size_make_the_same_files() {
 
 #[test]
 fn row_groups_have_their_length_wherever_pieces_end() {
-    let folder = in_pieces(&[1, 65_000, 70_000], Kind::Parquet);
+    let folder = in_pieces(&[1, 65_000, 70_000], Kind::Parquet, None);
     let groups = |table: &Table| {
         let file = Reader::open(&folder.path().join(table.name).with_extension("parquet")).unwrap();
         (0..file.groups()).map(|group| file.rows(group)).collect::<Vec<_>>()

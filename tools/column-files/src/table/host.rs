@@ -7,20 +7,21 @@ use crate::rows::{Column, Piece, Rows, gpu, known};
 
 /// API calls.
 pub(super) fn calls(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    let calls: Vec<_> = rows.map(|row| piece.rows.api_calls.get(row)).collect();
-    Rows::of(piece, &calls)
-        .add("id", |row| row.id)
-        .text("name", |row| row.name)
-        .text("domain", |row| row.domain)
-        .text("category", |row| row.category)
-        .text("arguments", |row| row.args)
-        .process(|row| row.process)
-        .add("tid", |row| row.tid)
-        .times(|row| row.start, |row| row.duration)
-        .add("correlation_id", |row| known(row.correlation))
-        .add("parent_id", |row| known(row.parent))
-        .add("stream", |row| row.stream)
-        .add("result", |row| known(row.result))
+    let calls = &piece.rows.api_calls;
+    let rows: Vec<usize> = rows.collect();
+    Rows::of(piece, &rows)
+        .add("id", |&row| calls.id.get(row))
+        .text("name", |&row| calls.name[row])
+        .text("domain", |&row| calls.domain.get(row))
+        .text("category", |&row| calls.category.get(row))
+        .text("arguments", |&row| calls.args.get(row))
+        .process(|&row| calls.process.get(row))
+        .add("tid", |&row| calls.tid.get(row))
+        .times(|&row| calls.start[row], |&row| calls.duration.get(row))
+        .add("correlation_id", |&row| known(calls.correlation.get(row)))
+        .add("parent_id", |&row| known(calls.parent.get(row)))
+        .add("stream", |&row| calls.stream.get(row))
+        .add("result", |&row| known(calls.result.get(row)))
         .finish()
 }
 
@@ -110,34 +111,38 @@ pub(super) fn allocations(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
 
 /// Operators of frameworks.
 pub(super) fn operators(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    let operators: Vec<_> = rows.map(|row| piece.rows.operators.get(row)).collect();
-    Rows::of(piece, &operators)
-        .add("id", |row| row.id)
-        .text("name", |row| row.name)
-        .process(|row| row.process)
-        .add("tid", |row| row.tid)
-        .times(|row| row.start, |row| row.duration)
-        .text("shapes", |row| row.shapes)
-        .text("types", |row| row.types)
-        .text("strides", |row| row.strides)
-        .text("values", |row| row.values)
-        .add("sequence", |row| row.sequence)
-        .add("forward_thread", |row| (row.forward_thread != 0).then_some(row.forward_thread))
+    let operators = &piece.rows.operators;
+    let rows: Vec<usize> = rows.collect();
+    Rows::of(piece, &rows)
+        .add("id", |&row| operators.id.get(row))
+        .text("name", |&row| operators.name[row])
+        .process(|&row| operators.process.get(row))
+        .add("tid", |&row| operators.tid.get(row))
+        .times(|&row| operators.start[row], |&row| operators.duration.get(row))
+        .text("shapes", |&row| operators.shapes.get(row))
+        .text("types", |&row| operators.types.get(row))
+        .text("strides", |&row| operators.strides.get(row))
+        .text("values", |&row| operators.values.get(row))
+        .add("sequence", |&row| operators.sequence.get(row))
+        .add("forward_thread", |&row| {
+            (operators.forward_thread.get(row) != 0).then_some(operators.forward_thread.get(row))
+        })
         .finish()
 }
 
 /// Python functions and modules of frameworks.
 pub(super) fn python_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    let frames: Vec<_> = rows.map(|row| piece.rows.python_frames.get(row)).collect();
-    Rows::of(piece, &frames)
-        .add("id", |row| row.id)
-        .text("name", |row| row.name)
-        .process(|row| row.process)
-        .add("tid", |row| row.tid)
-        .times(|row| row.start, |row| row.duration)
-        .add("number", |row| row.number)
-        .add("caller", |row| row.caller)
-        .add("module", |row| row.module)
+    let frames = &piece.rows.python_frames;
+    let rows: Vec<usize> = rows.collect();
+    Rows::of(piece, &rows)
+        .add("id", |&row| frames.id.get(row))
+        .text("name", |&row| frames.name[row])
+        .process(|&row| frames.process.get(row))
+        .add("tid", |&row| frames.tid.get(row))
+        .times(|&row| frames.start[row], |&row| frames.duration.get(row))
+        .add("number", |&row| frames.number.get(row))
+        .add("caller", |&row| frames.caller.get(row))
+        .add("module", |&row| frames.module.get(row))
         .finish()
 }
 
