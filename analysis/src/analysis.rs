@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use rtl_schema::Tables;
 use rtl_schema::table::{PythonFrames, Track};
+use rtl_schema::{ProcessId, Tables};
 
 use crate::first_use::distinct;
 use crate::idle::{self, Cause, GpuIdle};
@@ -24,6 +24,9 @@ const LONGEST_GAPS: usize = 10;
 /// Ranges that come again at least this often are steps.
 const LEAST_STEPS: usize = 2;
 
+/// Fewer steps have no usual duration.
+const ENOUGH_STEPS: usize = 5;
+
 /// A part of [`Analysis`] that takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
@@ -39,12 +42,14 @@ pub enum Part {
     Idle,
     /// [`Analysis::ranges`].
     Ranges,
+    /// Ranges that come again and again.
+    Steps,
 }
 
 impl Part {
     /// All of them, in the order in which they begin: what takes longest comes first.
-    const ALL: [Self; 6] =
-        [Self::Compared, Self::Kernels, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges];
+    const ALL: [Self; 7] =
+        [Self::Compared, Self::Kernels, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges, Self::Steps];
 }
 
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
@@ -60,6 +65,7 @@ pub struct Analysis<'a> {
     launches: OnceLock<Option<(Latency, Queues)>>,
     idle: OnceLock<Vec<GpuIdle>>,
     ranges: OnceLock<RangeReport>,
+    steps: OnceLock<Option<Repeated>>,
     ranks: OnceLock<Ranks>,
 }
 
@@ -76,6 +82,7 @@ impl<'a> Analysis<'a> {
             launches: OnceLock::new(),
             idle: OnceLock::new(),
             ranges: OnceLock::new(),
+            steps: OnceLock::new(),
             ranks: OnceLock::new(),
         }
     }
@@ -102,6 +109,7 @@ impl<'a> Analysis<'a> {
             Part::Sweep => _ = self.sweep(),
             Part::Idle => _ = self.idle(),
             Part::Ranges => _ = self.ranges(),
+            Part::Steps => _ = self.steps(),
         });
     }
 
@@ -172,9 +180,7 @@ impl<'a> Analysis<'a> {
                 })
             }
             GroupBy::Step => {
-                let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
-                let processes: Vec<_> = processes.into_iter().collect();
-                let repeated = Repeated::of(&self.methods, &processes, LEAST_STEPS);
+                let repeated = Repeated::of(&self.methods, &self.processes(), LEAST_STEPS);
                 let step = |row| repeated.as_ref().and_then(|repeated| repeated.of_dispatch(tables, row));
                 by_key(tables, (0..dispatches.len()).map(step), |step| match (&repeated, step) {
                     (Some(repeated), Some(step)) => Group::of(repeated.label(tables, step).as_str()),
@@ -244,6 +250,18 @@ impl<'a> Analysis<'a> {
             self.names.any_collective() && self.order().agents.iter().filter(runs_collectives).count() > 1;
         let matched = |ranks: &&Ranks| ranks.ranks.iter().any(|rank| rank.collectives > 0);
         have_collectives.then(|| self.ranks()).filter(|ranks| ranks.ranks.len() > 1).filter(matched)
+    }
+
+    /// The processes that ran ops, in the order of their first use.
+    pub(crate) fn processes(&self) -> Vec<ProcessId> {
+        let tracks = self.tables.tracks.rows().iter();
+        distinct(tracks.map(|track| track.process)).0.into_iter().collect()
+    }
+
+    /// Steps that are enough to know which is unusual.
+    pub(crate) fn steps(&self) -> Option<&Repeated> {
+        let steps = || Repeated::of(&self.methods, &self.processes(), ENOUGH_STEPS);
+        self.steps.get_or_init(steps).as_ref()
     }
 
     /// Ranges and markers by name.

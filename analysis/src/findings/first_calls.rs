@@ -2,16 +2,11 @@
 
 use crate::Analysis;
 use crate::few;
-use crate::first_use::distinct;
 use crate::idle::{Cause, IdleGap};
-use crate::ranges::Repeated;
 use crate::stats::median;
 
 /// No launch takes so long in ns.
 const LONG_LAUNCH: i64 = 1_000_000;
-
-/// Fewer steps have no usual duration.
-const LEAST_STEPS: usize = 5;
 
 /// From this many times the median a step is unusual.
 const UNUSUAL: f64 = 3.0;
@@ -62,11 +57,9 @@ struct Unusual {
 
 fn unusual_steps(analysis: &Analysis<'_>) -> Option<Unusual> {
     let tables = analysis.tables;
-    let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
-    let processes: Vec<_> = processes.into_iter().collect();
-    let repeated = Repeated::of(&analysis.methods, &processes, LEAST_STEPS)?;
+    let repeated = analysis.steps()?;
     let mut unusual = Unusual { spans: Vec::new(), labels: Vec::new(), longest_ns: 0, usual_ns: 0 };
-    for &process in &processes {
+    for process in analysis.processes() {
         let spans: Vec<(i64, i64)> =
             (0..repeated.count(process)).filter_map(|number| repeated.span(process, number)).collect();
         let length = |&(from, to): &(i64, i64)| to.saturating_sub(from);

@@ -9,10 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::words::{percent, time};
-use crate::first_use::distinct;
 use crate::kernels::Group;
 use crate::ops;
-use crate::ranges::Repeated;
 use crate::trust::Evidence;
 
 /// Fewer calls have no usual duration.
@@ -100,9 +98,7 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
     let analysis = inputs.analysis;
     let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
     let dispatches = &tables.dispatches;
-    let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
-    let processes: Vec<_> = processes.into_iter().collect();
-    let steps = Repeated::of(&analysis.methods, &processes, LEAST_CALLS);
+    let steps = analysis.steps();
     let add = |Works { rows, places }: &mut Works, row: u32| {
         let at = row as usize;
         let kernel = names.kernel(dispatches.name[at]);
@@ -110,7 +106,7 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
             return;
         }
         let work = (kernel, dispatches.shape.get(at));
-        let step = steps.as_ref().map(|steps| steps.of_dispatch(tables, at));
+        let step = steps.map(|steps| steps.of_dispatch(tables, at));
         // What runs outside the steps has no position in one.
         let place = match step {
             Some(None) => return,

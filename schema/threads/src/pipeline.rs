@@ -30,7 +30,6 @@ where
     /// # Errors
     /// Those of the consumer.
     pub fn push(&mut self, item: I) -> Result<(), E> {
-        self.team.start_helper();
         self.drain(self.team.most() - 1)?;
         self.add(PUSHED, item);
         if self.team.is_alone() { self.drain(0) } else { Ok(()) }

@@ -48,7 +48,19 @@ struct State<'job> {
     sequences: [Sequence; 2],
     /// The threads beside the one that leads.
     helpers: usize,
+    /// Those of them that wait for a job.
+    idle: usize,
     is_closed: bool,
+}
+
+impl<'job> State<'job> {
+    /// The oldest pushed job, else the oldest: what returned jobs are made of comes from this thread, which a long one would
+    /// keep from making more.
+    fn take_for_lead(&mut self) -> Option<(Place, Job<'job>)> {
+        let is_pushed = |((sequence, _), _): &(Place, Job<'job>)| *sequence == PUSHED;
+        let at = self.waiting.iter().position(is_pushed).unwrap_or(0);
+        self.waiting.remove(at)
+    }
 }
 
 /// The place of a job: its sequence and its number in it.
@@ -108,9 +120,11 @@ impl<'job> Queue<'job> {
             } else if state.is_closed {
                 return;
             } else {
+                state.idle += 1;
                 let waited = self.begin.wait_timeout(state, PATIENCE);
                 let timeout;
                 (state, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                state.idle -= 1;
                 if timeout.timed_out() && state.waiting.is_empty() {
                     state.helpers -= 1;
                     return;
@@ -156,7 +170,7 @@ impl<'job> Team<'_, 'job> {
         AHEAD * (self.helpers() + 1)
     }
 
-    /// Puts a job behind all others of its sequence.
+    /// Puts a job behind all others of its sequence, for another thread if there may be one more.
     pub(crate) fn add(&self, sequence: usize, job: Job<'job>) {
         let mut state = self.queue.lock();
         let Sequence { done, first } = &mut state.sequences[sequence];
@@ -165,12 +179,13 @@ impl<'job> Team<'_, 'job> {
         state.waiting.push_back(((sequence, number), job));
         drop(state);
         self.queue.begin.notify_one();
+        self.start_helper();
     }
 
-    /// Starts one more thread where jobs may wait for it and the bound allows it.
-    pub(crate) fn start_helper(&self) {
+    /// Starts one more thread where jobs wait for it and the bound allows it.
+    fn start_helper(&self) {
         let mut state = self.queue.lock();
-        if state.helpers > 0 && state.waiting.is_empty() {
+        if state.waiting.len() <= state.idle {
             return;
         }
         let Some(permit) = permits(1).pop() else { return };
@@ -199,7 +214,7 @@ impl<'job> Team<'_, 'job> {
                 return Some(sequence);
             } else if pushed.done.len() <= left && returned.done.len() <= left {
                 return None;
-            } else if let Some(job) = state.waiting.pop_front() {
+            } else if let Some(job) = state.take_for_lead() {
                 let others_wait = !state.waiting.is_empty();
                 drop(state);
                 // Other work may have left threads since the last job was added.
@@ -218,7 +233,7 @@ impl<'job> Team<'_, 'job> {
 /// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
 pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
     let (waiting, sequences) = (VecDeque::new(), Default::default());
-    let state = State { waiting, sequences, helpers: 0, is_closed: false };
+    let state = State { waiting, sequences, helpers: 0, idle: 0, is_closed: false };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     std::thread::scope(|scope| {
         let queue = &queue;
@@ -232,4 +247,21 @@ pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
         let _close = Close(queue);
         lead(Team { queue, start: &start });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_leading_thread_does_pushed_jobs_before_those_that_the_consumer_returned() {
+        let places = [(RETURNED, 0), (PUSHED, 5), (RETURNED, 1), (PUSHED, 6)];
+        let job = |place| (place, Box::new(|| Turn::Over) as Job<'_>);
+        let waiting = places.into_iter().map(job).collect();
+        let sequences = Default::default();
+        let mut state = State { waiting, sequences, helpers: 0, idle: 0, is_closed: false };
+        let taken: Vec<Place> =
+            std::iter::from_fn(|| state.take_for_lead()).map(|(place, _)| place).collect();
+        assert_eq!(taken, [(PUSHED, 5), (PUSHED, 6), (RETURNED, 0), (RETURNED, 1)]);
+    }
 }

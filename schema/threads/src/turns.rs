@@ -8,7 +8,6 @@ pub fn turns<I: Send>(items: impl IntoIterator<Item = I>, turn: impl Fn(I) -> Op
     let turn = &turn;
     with_team(Box::new(|team| {
         for item in items {
-            team.start_helper();
             let mut left = Some(item);
             let job = move || {
                 left = left.take().and_then(turn);
