@@ -268,7 +268,7 @@ impl<'a> Analysis<'a> {
     pub fn ranges(&self) -> &RangeReport {
         self.ranges.get_or_init(|| match self.tables.ranges.is_empty() {
             true => RangeReport::default(),
-            false => ranges::report(self.tables, self.order(), &self.methods.attribution()),
+            false => ranges::by_name(self.tables, self.order(), &self.methods.attribution()),
         })
     }
 }

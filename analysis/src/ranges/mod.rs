@@ -55,12 +55,7 @@ pub struct RangeReport {
 }
 
 /// Ranges and markers by name.
-pub fn by_name(tables: &Tables, order: &Order) -> RangeReport {
-    report(tables, order, &Attribution::of(tables))
-}
-
-/// The same, with ops tied to ranges before.
-pub(crate) fn report(tables: &Tables, order: &Order, attribution: &Attribution) -> RangeReport {
+pub(crate) fn by_name(tables: &Tables, order: &Order, attribution: &Attribution) -> RangeReport {
     let enclosed = enclosed(tables, order, attribution);
     let mut groups: FirstUseMap<(NameId, bool), (RangeGroup, Vec<i64>)> = FirstUseMap::default();
     for range in &tables.ranges {

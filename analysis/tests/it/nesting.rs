@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use crate::common::{analysis, call, dispatch, range};
 use proptest::prelude::*;
+use rtl_analysis::Analysis;
 use rtl_analysis::kernels::GroupBy;
-use rtl_analysis::ranges::{RangeMethod, by_name};
+use rtl_analysis::ranges::RangeMethod;
 use rtl_analysis::region::{Filter, apply};
-use rtl_analysis::{Analysis, ops::Order};
 use rtl_schema::Tables;
 use rtl_schema::table::{Dispatch, RangeKind};
 
@@ -120,7 +120,7 @@ proptest! {
     ) {
         prop_assume!(method == RangeMethod::Contained || ops.iter().any(|op| op.tie > 0));
         let tables = trace(&spans, &ops, method);
-        let report = by_name(&tables, &Order::of(&tables));
+        let report = analysis(&tables).ranges().clone();
         prop_assert_eq!(&report.methods, &[method]);
         for group in &report.groups {
             let is_in = |op: &Op| {

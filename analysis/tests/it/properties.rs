@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use crate::common::{analysis, call, copy, dispatch, range, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::ops::Order;
-use rtl_analysis::ranges::by_name;
 use rtl_analysis::region::{Bound, Filter, apply};
 use rtl_analysis::sweep::sweep;
 use rtl_analysis::{Categories, KernelNames, api, copies, kernels, overview, sanity};
@@ -164,7 +163,7 @@ proptest! {
                 false => within(row.start),
             }
         };
-        let report = by_name(&tables, &Order::of(&tables));
+        let report = analysis(&tables).ranges().clone();
         for group in &report.groups {
             let name = ["step", "layer", "head"].iter().position(|name| *name == group.name).unwrap();
             let enclosed: Vec<&Row> = rows

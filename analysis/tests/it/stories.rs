@@ -3,9 +3,8 @@
 use crate::common::{analysis, call, copy, dispatch, kernel, range};
 use rtl_analysis::Error;
 use rtl_analysis::kernels::{GroupBy, Sort, sort};
-use rtl_analysis::ops::Order;
 use rtl_analysis::overview::overview;
-use rtl_analysis::ranges::{RangeGroup, RangeMethod, by_name};
+use rtl_analysis::ranges::{RangeGroup, RangeMethod};
 use rtl_analysis::region::{Bound, Filter, apply};
 use rtl_analysis::sanity::{Sanity, check};
 use rtl_analysis::sweep::Sweep;
@@ -266,7 +265,7 @@ fn stored_range_ids_count_for_the_ranges_around_them_too() {
     dispatch(&mut tables, 0, 1, on(2, 505), "b");
     dispatch(&mut tables, 0, 1, on(3, 600), "c");
     dispatch(&mut tables, 0, 1, on(0, 700), "d");
-    let report = by_name(&tables, &Order::of(&tables));
+    let report = analysis(&tables).ranges().clone();
     assert_eq!(report.methods, [RangeMethod::Stored]);
     let step = found(&report.groups, "step");
     assert_eq!((step.ops, step.gpu_ns, step.gpu_busy_ns, step.stats.total_ns), (3, 30, 25, 100));
@@ -284,7 +283,7 @@ fn a_launch_link_decides_by_the_calls_thread_and_time() {
         let row = Dispatch { start: 5_000 + start, duration: Some(1), correlation, ..Dispatch::default() };
         dispatch(&mut tables, 0, 1, row, "k");
     }
-    let report = by_name(&tables, &Order::of(&tables));
+    let report = analysis(&tables).ranges().clone();
     assert_eq!(report.methods, [RangeMethod::Linked]);
     let ops = |name| found(&report.groups, name).ops;
     assert_eq!((ops("step"), ops("layer"), ops("other thread")), (2, 1, 1));
@@ -297,7 +296,7 @@ fn without_ids_and_links_the_start_of_the_op_decides() {
     kernel(&mut tables, 0, 1, "inside a layer", 39, 60);
     kernel(&mut tables, 0, 1, "between layers", 40, 45);
     copy(&mut tables, 0, Direction::HostToDevice, None, 55, 60);
-    let report = by_name(&tables, &Order::of(&tables));
+    let report = analysis(&tables).ranges().clone();
     assert_eq!(report.methods, [RangeMethod::Contained]);
     let ops = |name| found(&report.groups, name).ops;
     assert_eq!((ops("step"), ops("layer"), ops("other thread")), (3, 2, 3));
