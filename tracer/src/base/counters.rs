@@ -74,6 +74,8 @@ reasons! {
         Counted = "lost:counted_queue", "on counted queues";
         /// Of packets: they were written to a queue that is intercepted, which has taken none of them.
         Bypassed = "lost:bypassed", "that did not pass the interceptor";
+        /// A thread of the tracer held their queue and got no core for a second.
+        Busy = "lost:busy", "while the tracer held their queue";
         /// The tracer itself failed and had switched itself off.
         Failure = "lost:failure", "after a failure of the tracer";
     }

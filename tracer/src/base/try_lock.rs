@@ -8,6 +8,7 @@ use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The value of a `Mutex`, also where a thread that had it has panicked.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -16,6 +17,11 @@ pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// How often another thread is let go first: with nothing else to run that takes a quarter of a millisecond.
 const YIELDS: usize = 1000;
+
+/// Then the caller sleeps this long between its attempts, and for so long in all: the thread that has the lock may be
+/// without a core for many turns of the scheduler.
+const REST: Duration = Duration::from_micros(50);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A value that one thread at a time may use.
 #[derive(Default)]
@@ -39,13 +45,24 @@ impl<T> TryLock<T> {
         (!self.taken.swap(true, Ordering::Acquire)).then(|| TryLockGuard(self))
     }
 
-    /// The value, unless someone else goes on using it while all others have had their turns.
+    /// The value, unless another thread goes on using it for a second. `None` at once when `waits` says that there is no use
+    /// in waiting any more.
     #[cold]
-    pub fn enter_soon(&self) -> Option<TryLockGuard<'_, T>> {
-        (0..YIELDS).find_map(|_| {
+    pub fn enter_soon(&self, mut waits: impl FnMut() -> bool) -> Option<TryLockGuard<'_, T>> {
+        for _ in 0..YIELDS {
             std::thread::yield_now();
-            self.enter()
-        })
+            if let Some(guard) = self.enter() {
+                return Some(guard);
+            }
+        }
+        let begun = Instant::now();
+        while waits() && begun.elapsed() < PATIENCE {
+            std::thread::sleep(REST);
+            if let Some(guard) = self.enter() {
+                return Some(guard);
+            }
+        }
+        None
     }
 }
 
@@ -79,6 +96,8 @@ impl<T> Drop for TryLockGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Barrier;
+
     use super::*;
 
     const ROUNDS: u64 = if cfg!(miri) { 100 } else { 10_000 };
@@ -95,12 +114,29 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_it_gets_it_soon_or_not_at_all() {
+    fn a_thread_that_waits_for_it_gets_it_soon_or_not_at_all() {
         let lock = TryLock::new(1);
         let inside = lock.enter();
-        assert!(lock.enter_soon().is_none(), "it is never given back");
+        assert!(lock.enter_soon(|| true).is_none(), "it is never given back");
+        assert!(lock.enter_soon(|| false).is_none(), "there is no use in waiting");
         drop(inside);
-        assert_eq!(lock.enter_soon().map(|inside| *inside), Some(1));
+        assert_eq!(lock.enter_soon(|| false).map(|inside| *inside), Some(1));
+    }
+
+    #[test]
+    fn a_thread_that_has_it_and_gets_no_core_for_a_while_is_waited_for() {
+        let lock = TryLock::new(1);
+        let held = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut inside = lock.enter().unwrap();
+                held.wait();
+                std::thread::sleep(Duration::from_millis(50));
+                *inside += 1;
+            });
+            held.wait();
+            assert_eq!(lock.enter_soon(|| true).map(|inside| *inside), Some(2));
+        });
     }
 
     #[test]

@@ -310,9 +310,19 @@ impl Submissions {
         self.fresh.pop().ok_or(Lost::Failure)
     }
 
-    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more.
+    /// How often to give slots back until this queue has `keep`.
+    #[must_use]
+    pub fn rounds(&self, keep: usize) -> usize {
+        self.owned.load(Ordering::Relaxed).saturating_sub(keep).div_ceil(BLOCK.1)
+    }
+
+    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more. It gives a
+    /// block of them back at once, because a thread that submits meanwhile waits.
     pub fn give_back<R: Resolve>(&mut self, keep: usize, shared: &Shared<R>) {
-        while self.owned.load(Ordering::Relaxed) > keep {
+        for _ in 0..BLOCK.1 {
+            if self.owned.load(Ordering::Relaxed) <= keep {
+                break;
+            }
             let Some(slot) = self.fresh.pop().or_else(|| self.free.pop()) else { break };
             self.owned.fetch_sub(1, Ordering::Relaxed);
             shared.pool.give_back(slot);

@@ -114,7 +114,7 @@ impl FlowControl {
         runtime: &dyn Runtime,
         mut waits: impl FnMut() -> bool,
     ) -> Option<Packet> {
-        let mut state = self.state.enter().or_else(|| self.state.enter_soon())?;
+        let mut state = self.state.enter().or_else(|| self.state.enter_soon(&mut waits))?;
         let state = &mut *state;
         let position = index.wrapping_add(state.added);
         let checkpoint = if index < state.due { None } else { Some(self.checkpoint(state, runtime)?) };

@@ -19,7 +19,7 @@ use crate::base::fault;
 use crate::base::kernels::Loader;
 use crate::base::log;
 use crate::base::packet::Packet;
-use crate::base::try_lock::TryLock;
+use crate::base::try_lock::{TryLock, TryLockGuard};
 use crate::collect::queue_channel::{Submissions, Verdict};
 use crate::collect::shared::{Phase, Shared};
 use crate::events::thread::{self, Submitter};
@@ -86,10 +86,18 @@ impl Intercepted {
         self.caught(wait, None)
     }
 
+    /// The queue's half of the threads that submit, while dispatches are recorded.
+    fn enter(&self) -> Option<TryLockGuard<'_, Submissions>> {
+        self.submissions.enter().or_else(|| self.submissions.enter_soon(|| self.shared.is_recording()))
+    }
+
     /// Free slots but for `keep` serve other queues from now on.
     pub fn lend(&self, keep: usize) {
-        if let Some(mut submissions) = self.submissions.enter().or_else(|| self.submissions.enter_soon()) {
-            submissions.give_back(keep, &self.shared);
+        let rounds = self.enter().map_or(0, |submissions| submissions.rounds(keep));
+        for _ in 0..rounds {
+            if let Some(mut submissions) = self.enter() {
+                submissions.give_back(keep, &self.shared);
+            }
         }
     }
 
@@ -128,12 +136,11 @@ impl Intercepted {
         let decide = || {
             fault::point("submit");
             if self.shared.is_recording()
-                && let Some(mut submissions) =
-                    self.submissions.enter().or_else(|| self.submissions.enter_soon())
+                && let Some(mut submissions) = self.enter()
             {
                 return submissions.submit(packet, &self.shared);
             }
-            let why = self.shared.loss().unwrap_or(Lost::Failure);
+            let why = self.shared.loss().unwrap_or(Lost::Busy);
             Submissions::pass(packet, &self.shared, |counters| counters.lose(why, 1));
             Verdict::Passed
         };

@@ -24,7 +24,10 @@ fn queues(count: usize, bound: usize) -> Queues {
         let (submissions, mut queue) = queue_channel(QueueOrdinal(u32::try_from(at).unwrap()), 0);
         let submissions = Arc::new(Mutex::new(submissions));
         let (lent, shared) = (Arc::clone(&submissions), Arc::clone(&shared));
-        queue.lender = Some(Box::new(move |keep| lent.lock().unwrap().give_back(keep, &shared)));
+        queue.lender = Some(Box::new(move |keep| {
+            let rounds = lent.lock().unwrap().rounds(keep);
+            (0..rounds).for_each(|_| lent.lock().unwrap().give_back(keep, &shared));
+        }));
         collector.add(queue);
         submissions
     });
