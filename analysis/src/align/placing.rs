@@ -76,10 +76,12 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
     while !left.is_empty() {
         let (next, rest) = left.split_at(ahead.min(left.len()));
         left = rest;
-        let guesses = threads::map(next, |&at| Guess::of(&sequences[at], &drafts, differences, sequences));
+        let mut guesses =
+            threads::map(next, |&at| Guess::of(at, &sequences[at], &drafts, differences, sequences));
+        compare_new(&mut guesses, differences, sequences);
         let mut are_right = true;
-        for (&at, guess) in next.iter().zip(guesses) {
-            are_right &= place(sequences, at, guess, &mut drafts, differences);
+        for guess in guesses {
+            are_right &= place(sequences, guess, &mut drafts, differences);
         }
         ahead = if are_right { most.min(2 * ahead) } else { 1 };
     }
@@ -97,18 +99,69 @@ struct Candidate {
 
 /// Where a sequence belongs if the candidates are still the same when it is placed.
 struct Guess {
+    /// The sequence.
+    at: usize,
     rhythm: Rhythm,
     candidates: Vec<Candidate>,
     best: Option<(Fit, usize)>,
+    /// What those before it that belong to no draft have in common with it.
+    peers: Vec<Peer>,
+}
+
+/// How a sequence fits another one, should that begin a draft.
+struct Peer {
+    at: usize,
+    known: Option<Lag>,
+    fit: Option<Fit>,
 }
 
 impl Guess {
-    fn of(sequence: &Sequence, drafts: &[Draft], differences: &Differences, sequences: &[Sequence]) -> Self {
+    fn of(
+        at: usize,
+        sequence: &Sequence,
+        drafts: &[Draft],
+        differences: &Differences,
+        sequences: &[Sequence],
+    ) -> Self {
         let rhythm = sequence.rhythm();
         let candidates = candidates(sequence, drafts, differences, sequences);
-        let best = best(None, &rhythm, &candidates, drafts);
-        Self { rhythm, candidates, best }
+        let best = best(&rhythm, &candidates, drafts);
+        Self { at, rhythm, candidates, best, peers: Vec::new() }
     }
+
+    /// How the sequence fits a draft that has begun since.
+    fn fit(&self, candidate: &Candidate, draft: &Draft) -> Option<Fit> {
+        let is_same = |peer: &&Peer| draft.members == [peer.at] && candidate.known == peer.known;
+        match self.peers.iter().find(is_same) {
+            Some(peer) => peer.fit.clone(),
+            None => matching::fit(&draft.rhythm, &self.rhythm, candidate.known.as_ref()),
+        }
+    }
+}
+
+/// Compares the sequences that belong to no draft with each other: each of them may begin one.
+fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Sequence]) {
+    let new: Vec<&Guess> = guesses.iter().filter(|guess| guess.best.is_none()).collect();
+    let peers = threads::map(0..new.len(), |number| {
+        let (own, sequence) = (new[number], &sequences[new[number].at]);
+        let peer = |other: &&Guess| {
+            let first = &sequences[other.at];
+            may_join((first.rank, first.communicator), sequence).then(|| {
+                let known = differences.between(first.rank, sequence.rank);
+                let fit = matching::fit(&other.rhythm, &own.rhythm, known.as_ref());
+                Peer { at: other.at, known, fit }
+            })
+        };
+        new[..number].iter().filter_map(peer).collect()
+    });
+    let new = guesses.iter_mut().filter(|guess| guess.best.is_none());
+    new.zip(peers).for_each(|(guess, peers)| guess.peers = peers);
+}
+
+/// Whether a sequence may belong to a draft whose last member is of that rank.
+fn may_join((last, communicator): (usize, u64), sequence: &Sequence) -> bool {
+    let communicators = [communicator, sequence.communicator];
+    last != sequence.rank && (communicators.contains(&0) || communicators[0] == communicators[1])
 }
 
 fn candidates(
@@ -118,9 +171,8 @@ fn candidates(
     sequences: &[Sequence],
 ) -> Vec<Candidate> {
     let is_candidate = |(_, draft): &(usize, &Draft)| {
-        let is_taken = draft.members.last().is_some_and(|&last| sequences[last].rank == sequence.rank);
-        let communicators = [draft.communicator, sequence.communicator];
-        !is_taken && (communicators.contains(&0) || communicators[0] == communicators[1])
+        let last = draft.members.last().map_or(draft.rank, |&last| sequences[last].rank);
+        may_join((last, draft.communicator), sequence)
     };
     let candidate = |(position, draft): (usize, &Draft)| {
         let known = differences.between(draft.rank, sequence.rank);
@@ -129,59 +181,58 @@ fn candidates(
     drafts.iter().enumerate().filter(is_candidate).map(candidate).collect()
 }
 
-/// The best of those in step and the one before them: two groups of one rank may be nearly in step with each other. Of equal
-/// ones the first.
-fn best(
-    before: Option<(Fit, usize)>,
-    rhythm: &Rhythm,
-    candidates: &[Candidate],
-    drafts: &[Draft],
-) -> Option<(Fit, usize)> {
+/// The best of those in step: two groups of one rank may be nearly in step with each other.
+fn best(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Option<(Fit, usize)> {
     let fit = |candidate: &Candidate| {
         let found = matching::fit(&drafts[candidate.position].rhythm, rhythm, candidate.known.as_ref());
         found.map(|found| (found, candidate.position))
-    };
-    let best = |found: &mut dyn Iterator<Item = (Fit, usize)>| {
-        found.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
     };
     match candidates.len() * rhythm.len() > PARALLEL {
         true => {
             // One candidate takes less time than handing it to a thread.
             let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
-            let of_share = |share: &[Candidate]| best(&mut share.iter().filter_map(fit));
-            best(&mut before.into_iter().chain(threads::map(shares, of_share).into_iter().flatten()))
+            let of_share = |share: &[Candidate]| least(share.iter().filter_map(fit));
+            least(threads::map(shares, of_share).into_iter().flatten())
         }
-        false => best(&mut before.into_iter().chain(candidates.iter().filter_map(fit))),
+        false => least(candidates.iter().filter_map(fit)),
     }
+}
+
+/// The one with the least loss, of equal ones the first.
+fn least(fits: impl Iterator<Item = (Fit, usize)>) -> Option<(Fit, usize)> {
+    fits.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
 }
 
 /// Adds a sequence to the best of the drafts of its kind, or to a new one. Whether the guess was right, but for new drafts.
 fn place(
     sequences: &[Sequence],
-    at: usize,
     guess: Guess,
     drafts: &mut Vec<Draft>,
     differences: &mut Differences,
 ) -> bool {
-    let sequence = &sequences[at];
-    let Guess { rhythm, candidates: guessed, best: before } = guess;
+    let sequence = &sequences[guess.at];
     let candidates = candidates(sequence, drafts, differences, sequences);
-    let is_right = candidates.starts_with(&guessed);
+    let is_right = candidates.starts_with(&guess.candidates);
     let best = match is_right {
         // New drafts come behind the others.
-        true => best(before, &rhythm, &candidates[guessed.len()..], drafts),
-        false => best(None, &rhythm, &candidates, drafts),
+        true => {
+            let new = candidates[guess.candidates.len()..].iter().filter_map(|candidate| {
+                guess.fit(candidate, &drafts[candidate.position]).map(|fit| (fit, candidate.position))
+            });
+            least(guess.best.iter().cloned().chain(new))
+        }
+        false => best(&guess.rhythm, &candidates, drafts),
     };
     match best {
         Some((found, position)) => {
             let draft = &mut drafts[position];
-            if let Some(lag) = found.lag(&draft.rhythm, &rhythm) {
+            if let Some(lag) = found.lag(&draft.rhythm, &guess.rhythm) {
                 differences.relate(draft.rank, sequence.rank, lag);
             }
             draft.communicator = draft.communicator.max(sequence.communicator);
-            draft.add(at, rhythm, &found);
+            draft.add(guess.at, guess.rhythm, &found);
         }
-        None => drafts.push(Draft::of(at, (sequence.rank, sequence.communicator), rhythm)),
+        None => drafts.push(Draft::of(guess.at, (sequence.rank, sequence.communicator), guess.rhythm)),
     }
     is_right
 }
