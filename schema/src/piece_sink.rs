@@ -25,11 +25,12 @@ pub trait PieceSink {
     /// Does a part of the work for a piece, on any thread.
     fn work(task: Self::Task) -> Self::Output;
 
-    /// Takes the results, in the order in which [`Self::begin`] returned their tasks. Later pieces may have begun already.
+    /// Takes the results, in the order in which [`Self::begin`] returned their tasks, and returns what is left to do with them.
+    /// Later pieces may have begun already.
     ///
     /// # Errors
     /// Those of the sink: nothing else comes then.
-    fn end(&mut self, output: Self::Output) -> Result<(), Self::Error>;
+    fn end(&mut self, output: Self::Output) -> Result<Vec<Self::Task>, Self::Error>;
 
     /// Takes a piece and does its work, which free threads share.
     ///
@@ -37,7 +38,27 @@ pub trait PieceSink {
     /// Those of the sink.
     fn take(&mut self, piece: &mut Tables) -> Result<(), Self::Error> {
         let tasks = self.begin(piece)?;
-        threads::in_order(tasks, Self::work, |output| self.end(output))
+        self.finish_tasks(tasks)
+    }
+
+    /// Does the work of tasks, which free threads share.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    fn finish_tasks(&mut self, mut tasks: Vec<Self::Task>) -> Result<(), Self::Error> {
+        while tasks.len() == 1
+            && let Some(task) = tasks.pop()
+        {
+            tasks = self.end(Self::work(task))?;
+        }
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        threads::pipeline(
+            Self::work,
+            |output| self.end(output),
+            |pipeline| tasks.into_iter().try_for_each(|task| pipeline.push(task)),
+        )
     }
 }
 
@@ -65,7 +86,7 @@ impl<F: FnMut(&mut Tables) -> Result<(), E>, E: From<Error>> PieceSink for Each<
         task
     }
 
-    fn end(&mut self, output: Infallible) -> Result<(), E> {
+    fn end(&mut self, output: Infallible) -> Result<Vec<Infallible>, E> {
         match output {}
     }
 }

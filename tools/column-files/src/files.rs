@@ -157,13 +157,13 @@ impl<'a, E: From<Error> + From<rtl_schema::Error>> PieceSink for RowSink<'a, E> 
         (position, group.encode())
     }
 
-    fn end(&mut self, (position, rows): Self::Output) -> Result<(), E> {
+    fn end(&mut self, (position, rows): Self::Output) -> Result<Vec<Self::Task>, E> {
         let (file, layout) = (&mut self.out[position], &self.layouts[position]);
         let append = || match file {
             Some(file) => file.append(rows?),
             None => file.insert(self.files.create(layout)?).append(rows?),
         };
-        append().map_err(|source| self.failed(position, source))
+        append().map(|()| Vec::new()).map_err(|source| self.failed(position, source))
     }
 }
 
@@ -184,7 +184,7 @@ impl<E: From<Error> + From<rtl_schema::Error>> RowSink<'_, E> {
             }
             rest.extend(groups.into_iter().map(|group| (position, group)));
         }
-        threads::in_order(rest, Self::work, |rows| self.end(rows))?;
+        self.finish_tasks(rest)?;
         for (position, file) in std::mem::take(&mut self.out).into_iter().enumerate() {
             file.map_or(Ok(()), Out::finish).map_err(|source| self.failed(position, source))?;
         }

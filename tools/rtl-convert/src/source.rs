@@ -167,7 +167,7 @@ impl<S: PieceSink> PieceSink for Selected<'_, S> {
         S::work(task)
     }
 
-    fn end(&mut self, output: S::Output) -> Result<(), S::Error> {
+    fn end(&mut self, output: S::Output) -> Result<Vec<S::Task>, S::Error> {
         self.sink.end(output)
     }
 }

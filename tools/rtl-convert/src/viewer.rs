@@ -76,8 +76,8 @@ impl PieceSink for Timeline<'_, '_> {
         run.sort()
     }
 
-    fn end(&mut self, run: SortedRun<Event>) -> Result<(), Failure> {
-        self.0.add_sorted(run).map_err(unsorted)
+    fn end(&mut self, run: SortedRun<Event>) -> Result<Vec<Self::Task>, Failure> {
+        self.0.add_sorted(run).map(|()| Vec::new()).map_err(unsorted)
     }
 }
 

@@ -1,12 +1,13 @@
 //! Writes the merged trace, one input after the other.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
 use rtl_schema::{Dialect, Error, PieceSink, Select, Tables, Trace};
-use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
+use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PageRun, PieceImport, TraceImport};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
@@ -125,12 +126,18 @@ fn write_rows(
             source.take(&mut tables)?;
             Ok(tables)
         }
-        None => Trace::open(&input.path)?.stream_to(&Select::everything(), source),
+        None => {
+            if threads::limit() > 1 {
+                source.writer.defer()?;
+            }
+            Trace::open(&input.path)?.stream_to(&Select::everything(), source)
+        }
     };
     let last = write(&mut source);
     let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
     let last =
         last.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
+    writer.write_at_once()?;
     rows.add_last(&last);
     if has_changed || is_another(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
@@ -155,26 +162,44 @@ struct Source<'a> {
     is_written: bool,
 }
 
+/// What any thread may do for the merged trace.
+enum Task {
+    Encode(Box<PieceImport>),
+    Write(PageRun),
+}
+
+/// What a [`Task`] has come to.
+enum Done {
+    Encoded(Box<EncodedPiece>),
+    Written(io::Result<()>),
+}
+
 impl PieceSink for Source<'_> {
-    type Task = PieceImport;
-    type Output = EncodedPiece;
+    type Task = Task;
+    type Output = Done;
     type Error = Error;
 
-    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<PieceImport>, Error> {
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Task>, Error> {
         self.rows.add(piece);
         self.has_changed |= is_another(self.input, piece);
         let piece = (!self.has_changed).then(|| self.import.begin(self.writer, piece));
-        Ok(piece.into_iter().collect())
+        Ok(piece.into_iter().map(|piece| Task::Encode(Box::new(piece))).collect())
     }
 
-    fn work(task: PieceImport) -> EncodedPiece {
-        task.encode()
+    fn work(task: Task) -> Done {
+        match task {
+            Task::Encode(piece) => Done::Encoded(Box::new(piece.encode())),
+            Task::Write(run) => Done::Written(run.write()),
+        }
     }
 
-    fn end(&mut self, piece: EncodedPiece) -> Result<(), Error> {
-        let written = self.import.end(self.writer, piece);
+    fn end(&mut self, done: Done) -> Result<Vec<Task>, Error> {
+        let written = match done {
+            Done::Encoded(piece) => self.import.end(self.writer, *piece),
+            Done::Written(written) => self.writer.written(written),
+        };
         self.is_written = written.is_ok();
-        written
+        written.map(|()| self.writer.take_runs().into_iter().map(Task::Write).collect())
     }
 }
 

@@ -51,7 +51,7 @@ impl<S: PieceSink> PieceSink for Emptied<'_, S> {
         S::work(task)
     }
 
-    fn end(&mut self, output: S::Output) -> Result<(), S::Error> {
+    fn end(&mut self, output: S::Output) -> Result<Vec<S::Task>, S::Error> {
         self.0.end(output)
     }
 }
@@ -136,7 +136,7 @@ fn read<S: PieceSink>(
     let given = match pieces.leaves() {
         Some(leaves) => read_leaves(leaves, &context, &mut join, &mut tables, calls_tasks, sink)?,
         None => {
-            threads::in_order(calls_tasks, S::work, |output| sink.end(output))?;
+            sink.finish_tasks(calls_tasks)?;
             Err(0)
         }
     };
@@ -194,37 +194,39 @@ fn read_leaves<S: PieceSink>(
     tasks: Vec<S::Task>,
     sink: &mut S,
 ) -> Result<std::result::Result<(), u64>, S::Error> {
+    let read = |share: &[u32]| leaves.scan(share, ops::OpPart::default, |part, row| part.push(row, context));
+    let shares = leaves.shares();
+    if let [share] = shares.as_slice() {
+        // Threads are for the parts of the piece.
+        sink.finish_tasks(tasks)?;
+        let Some((_, parts)) = read(share) else { return Ok(Err(0)) };
+        join.join(parts, tables);
+        return sink.take(tables).map(Ok);
+    }
     let work = |step| match step {
-        Step::Read(share) => {
-            Done::Parts(leaves.scan(share, ops::OpPart::default, |part, row| part.push(row, context)))
-        }
+        Step::Read(share) => Done::Parts(read(share)),
         Step::Task(task) => Done::Output(S::work(task)),
     };
     let (mut given, is_whole) = (0, Cell::new(true));
-    let mut consume = |done| match done {
-        Done::Output(output) => sink.end(output).map(|()| Vec::new()),
-        Done::Parts(Some((rows, parts))) if is_whole.get() => {
-            given += rows;
-            join.join(parts, tables);
-            Ok(sink.begin(tables)?.into_iter().map(Step::Task).collect())
-        }
-        Done::Parts(_) => {
-            is_whole.set(false);
-            Ok(Vec::new())
-        }
+    let consume = |done| -> Result<_, S::Error> {
+        let tasks = match done {
+            Done::Output(output) => sink.end(output)?,
+            Done::Parts(Some((rows, parts))) if is_whole.get() => {
+                given += rows;
+                join.join(parts, tables);
+                sink.begin(tables)?
+            }
+            Done::Parts(_) => {
+                is_whole.set(false);
+                Vec::new()
+            }
+        };
+        Ok(tasks.into_iter().map(Step::Task))
     };
-    let shares = leaves.shares();
     let tasks = tasks.into_iter().map(Step::Task);
     let steps = shares.iter().copied().map(Step::Read);
-    if let [share] = shares.as_slice() {
-        // Threads are for the parts of the piece.
-        threads::in_order(tasks, work, |done| consume(done).map(drop))?;
-        let tasks = consume(work(Step::Read(share)))?;
-        threads::in_order(tasks, work, |done| consume(done).map(drop))?;
-    } else {
-        threads::pipeline(work, consume, |pipeline| {
-            tasks.chain(steps).take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
-        })?;
-    }
+    threads::pipeline(work, consume, |pipeline| {
+        tasks.chain(steps).take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
+    })?;
     Ok(if is_whole.get() { Ok(()) } else { Err(given) })
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +12,7 @@ use super::catalog;
 use super::encode::{Datum, Record};
 use super::page::SIZE;
 use super::pattern::Pattern;
-use super::store::{Store, Target};
+use super::store::{PageRun, Store, Target};
 use super::tree::{Lifetime, Tree};
 use crate::output::OutputFile;
 use rtl_schema::{Error, Result};
@@ -205,6 +206,22 @@ impl<T: Target> Database<T> {
 }
 
 impl Database<File> {
+    /// From now on the caller writes what [`Self::take_runs`] returns, until [`Self::write_at_once`]. Nothing is published meanwhile.
+    pub(crate) fn defer(&mut self) -> io::Result<()> {
+        let store = &mut self.tables.store;
+        let file = store.target().try_clone()?;
+        store.defer(Arc::new(file))
+    }
+
+    pub(crate) fn take_runs(&mut self) -> Vec<PageRun> {
+        self.tables.store.take_runs()
+    }
+
+    /// All runs that were taken are written.
+    pub(crate) fn write_at_once(&mut self) -> io::Result<()> {
+        self.tables.store.write_at_once()
+    }
+
     /// Goes on where [`Self::save`] was, in the same file. `None` if the file has lost pages.
     pub(crate) fn restored(output: OutputFile, file: File, saved: SavedDatabase) -> Result<Option<Self>> {
         let bytes = u64::from(saved.next.saturating_sub(1)) * SIZE as u64;

@@ -58,4 +58,4 @@ pub(crate) use block::Block;
 pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
 pub(crate) use pattern::Pattern;
-pub use store::Target;
+pub use store::{PageRun, Target};

@@ -130,9 +130,8 @@ impl Tree {
             if !self.leaf.is_empty() {
                 self.finish_leaf(store)?;
             }
-            for (content, &last) in block.pages.as_chunks().0.iter().zip(&block.lasts) {
-                let page = self.place(store)?;
-                store.write(page, content)?;
+            let pages = store.append_all(block.pages)?;
+            for (page, last) in pages.into_iter().zip(block.lasts) {
                 self.finished(0, Child { page, last }, store)?;
             }
             self.leaf = block.leaf;

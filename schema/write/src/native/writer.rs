@@ -1,6 +1,7 @@
 //! The writer of native rows.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -12,7 +13,7 @@ use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
-use crate::btree::{Block, Database, Datum, Pattern, TableId, Target};
+use crate::btree::{Block, Database, Datum, PageRun, Pattern, TableId, Target};
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
 use rtl_schema::{Id, Result};
@@ -54,6 +55,37 @@ impl NativeWriter {
         let output = OutputFile::new(place, path);
         let file = output.open()?;
         Self::start(output, file, None)
+    }
+
+    /// From now on the caller writes the pages that [`Self::take_runs`] returns, on any thread, until [`Self::write_at_once`].
+    ///
+    /// # Errors
+    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot be written.
+    pub fn defer(&mut self) -> Result<()> {
+        let deferred = self.database.defer();
+        self.written(deferred)
+    }
+
+    /// Pages that are to be written.
+    pub fn take_runs(&mut self) -> Vec<PageRun> {
+        self.database.take_runs()
+    }
+
+    /// What [`PageRun::write`] has returned, as an error of this file.
+    ///
+    /// # Errors
+    /// [`Error::Io`](rtl_schema::Error::Io) if it is one.
+    pub fn written(&self, written: io::Result<()>) -> Result<()> {
+        written.map_err(|source| self.database.output().io(source))
+    }
+
+    /// All pages that were taken are written: from now on this writer writes pages itself.
+    ///
+    /// # Errors
+    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot be written.
+    pub fn write_at_once(&mut self) -> Result<()> {
+        let written = self.database.write_at_once();
+        self.written(written)
     }
 
     /// Completes the file.
