@@ -101,6 +101,12 @@ impl Group {
         Self { members, collectives }
     }
 
+    /// How many collectives have the calls of more than one member.
+    #[must_use]
+    pub fn matched(&self) -> usize {
+        self.collectives.iter().filter(|calls| calls.len() > 1).count()
+    }
+
     /// Whether a collective has the calls of enough members for the last one to be among them: at least 19 of 20.
     #[must_use]
     pub fn is_whole(&self, collective: &MatchedCollective) -> bool {

@@ -89,6 +89,11 @@ impl<'a> BandwidthSums<'a> {
         Self { sizes: sizes.into_iter().collect(), ..Self::default() }
     }
 
+    /// Whether any trace states a size: else there is nothing to report.
+    fn are_known(&self) -> bool {
+        self.sizes.iter().any(|sizes| sizes.are_any())
+    }
+
     /// Adds calls of a trace that no other rank's are matched with.
     pub fn add_calls(&mut self, trace: usize, calls: &CallsBySize) {
         for (number, total) in calls.totals() {
@@ -102,6 +107,9 @@ impl<'a> BandwidthSums<'a> {
         calls: &MatchedCalls<'_, T>,
         moved: impl Fn(usize, (i64, i64)) -> (i64, i64),
     ) {
+        if !self.are_known() {
+            return;
+        }
         let MatchedCalls { sequences, groups, on_one_clock, trace } = calls;
         for (group, &on_one_clock) in groups.groups.iter().zip(*on_one_clock) {
             for collective in align::collective_calls(group) {
@@ -153,7 +161,7 @@ impl<'a> BandwidthSums<'a> {
     /// The bandwidth by operation, communicator and size, and the number of calls without a size where others have one.
     #[must_use]
     pub fn finish(self) -> (Vec<Bandwidth>, u64) {
-        if !self.sizes.iter().any(|sizes| sizes.are_any()) {
+        if !self.are_known() {
             return (Vec::new(), 0);
         }
         let mut rows: BTreeMap<(&str, &str, &str, Timing, u64), Bandwidth> = BTreeMap::new();

@@ -1,5 +1,7 @@
 //! The report of waits in collectives.
 
+use std::convert::Infallible;
+
 use rtl_analysis::align::{self, RankWaits};
 use rtl_analysis::ranks::steps::{StepTotals, step_group};
 use rtl_analysis::ranks::{StepMethod, Steps};
@@ -68,15 +70,13 @@ impl Waits {
         let positions: Vec<Option<usize>> =
             places.iter().map(|place| members.position(place.input, place.process, place.agent)).collect();
         let name = |place: usize| positions[place].map(|member| members.all[member].name.clone());
-        let mut sums = align::Waits::none(places.len());
-        let group = |group: &align::Group| {
+        let of_group = |group: &align::Group| {
             let (violations, on_one_clock) = align::violations(clocks.matched(group));
-            let all = clocks.matched(group).count() as u64;
+            let all = group.matched() as u64;
             let whole = clocks.matched(group).filter(|collective| group.is_whole(collective));
             let waits = align::waits(whole, places.len(), on_one_clock);
-            sums.append(&waits);
             let sequences = group.members.iter().map(|&at| &clocks.found.sequences[at]);
-            Group {
+            let group = Group {
                 kernel: clocks.found.names[group.members[0]].clone(),
                 members: sequences.map(|sequence| name(sequence.rank).unwrap_or_default()).collect(),
                 collectives: all,
@@ -86,9 +86,15 @@ impl Waits {
                 arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
                 transfer_ns: on_one_clock.then_some(waits.transfer_ns),
                 clock_free_transfer_ns: waits.clock_free_transfer_ns,
-            }
+            };
+            (group, waits)
         };
-        let groups: Vec<Group> = clocks.groups.groups.iter().map(group).collect();
+        let (mut groups, mut sums) = (Vec::new(), align::Waits::none(places.len()));
+        let Ok(()) = threads::in_order(&clocks.groups.groups, of_group, |(group, waits)| {
+            sums.append(&waits);
+            groups.push(group);
+            Ok::<(), Infallible>(())
+        });
         let sizes = groups.iter();
         let sizes =
             sizes.map(|group| (group.members.len(), group.collectives as usize, identity(&group.kernel)));
