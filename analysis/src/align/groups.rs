@@ -7,6 +7,8 @@
 //! ends at another call on each rank. Once two ranks are in a group, the difference of their clocks is known and
 //! finds their other groups, whatever their rhythm.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::differences::Differences;
@@ -78,7 +80,16 @@ pub fn matched_collectives<'a>(
     group: &'a Group,
     sequences: &'a [Sequence],
 ) -> impl Iterator<Item = MatchedCollective> + 'a {
-    let calls = group.collectives.iter().filter(|calls| calls.len() > 1);
+    matched_within(group, 0..group.collectives.len(), sequences)
+}
+
+/// The same, of a part of [`Group::parts`].
+pub fn matched_within<'a>(
+    group: &'a Group,
+    part: Range<usize>,
+    sequences: &'a [Sequence],
+) -> impl Iterator<Item = MatchedCollective> + 'a {
+    let calls = group.collectives[part].iter().filter(|calls| calls.len() > 1);
     calls.map(move |calls| {
         let member = |&(member, call): &(u32, u32)| {
             let sequence = &sequences[group.members[member as usize]];
@@ -99,6 +110,12 @@ impl Group {
     fn of(draft: Draft) -> Self {
         let (members, collectives) = draft.finish();
         Self { members, collectives }
+    }
+
+    /// Parts of its collectives of about as many calls, from first to last.
+    pub fn parts(&self, calls: usize) -> impl Iterator<Item = Range<usize>> + use<> {
+        let (all, length) = (self.collectives.len(), (calls / self.members.len().max(1)).max(1));
+        (0..all).step_by(length).map(move |first| first..all.min(first + length))
     }
 
     /// How many collectives have the calls of more than one member.

@@ -33,10 +33,10 @@ pub use collectives::{CollectiveCalls, CollectiveFinder, FoundCollectives, colle
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
 pub use groups::{
     Group, Groups, Label, MatchedCollective, Sequence, Unmatched, collective_calls, group_sequences,
-    is_whole, matched_collectives,
+    is_whole, matched_collectives, matched_within,
 };
 pub use synchronising::synchronises;
-pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, leave_together, violations, waits};
+pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, are_on_one_clock, leave_together, violations, waits};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";

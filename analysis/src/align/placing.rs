@@ -15,8 +15,14 @@ const SHARES: usize = 2;
 /// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
 
+/// Sequences are placed ahead of their turn as long as at most one comparison in this number is made again.
+const WORTH: usize = 4;
+
 /// Comparing fewer calls takes less time than starting threads.
 const PARALLEL: usize = 20_000;
+
+/// The same, where each call is compared with those of other members: few of them are.
+const MANY: usize = 50;
 
 /// Groups of all sequences, those without a partner among them.
 pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
@@ -42,23 +48,24 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
     let most = if calls > PARALLEL && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
     let mut ahead = 1;
     while !left.is_empty() {
-        let (next, rest) = left.split_at(ahead.min(left.len()));
-        left = rest;
+        let next = &left[..ahead.min(left.len())];
         let known = differences.related();
         let placed = threads::map(next, |members| {
             let mut differences = differences.clone();
             (drafts_of_kind(sequences, members, &mut differences), differences)
         });
-        for (members, placed) in next.iter().zip(placed) {
-            match differences.related() == known {
-                true => {
-                    drafts.extend(placed.0);
-                    *differences = placed.1;
-                }
-                false => drafts.extend(drafts_of_kind(sequences, members, differences)),
+        let mut taken = 0;
+        for (of_kind, after) in placed {
+            // What comes behind a kind that has related clocks is placed again, with them.
+            if differences.related() != known {
+                break;
             }
+            drafts.extend(of_kind);
+            *differences = after;
+            taken += 1;
         }
-        ahead = if differences.related() == known { most } else { 1 };
+        ahead = if taken == next.len() { most } else { most.min(2 * taken) };
+        left = &left[taken..];
     }
     drafts
 }
@@ -68,10 +75,11 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
     let mut members = members.to_vec();
     members.sort_by_key(|&at| (sequences[at].rank, at));
     let calls: usize = members.iter().map(|&at| sequences[at].calls.len()).sum();
-    let most = if calls > PARALLEL && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
+    let is_long = calls * members.len() > PARALLEL * MANY;
+    let most = if is_long && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
     let mut drafts = Vec::new();
     let mut left = members.as_slice();
-    // Several sequences at a time are compared with the drafts as if each were the next one: most change no draft.
+    // Several sequences at a time are compared with the drafts as if each were the next one: most change few drafts.
     let mut ahead = 1;
     while !left.is_empty() {
         let (next, rest) = left.split_at(ahead.min(left.len()));
@@ -79,11 +87,10 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
         let mut guesses =
             threads::map(next, |&at| Guess::of(at, &sequences[at], &drafts, differences, sequences));
         compare_new(&mut guesses, differences, sequences);
-        let mut are_right = true;
-        for guess in guesses {
-            are_right &= place(sequences, guess, &mut drafts, differences);
-        }
-        ahead = if are_right { most.min(2 * ahead) } else { 1 };
+        let compared: usize = guesses.iter().map(|guess| guess.candidates.len()).sum();
+        let place = |guess| place(sequences, guess, &mut drafts, differences);
+        let again: usize = guesses.into_iter().map(place).sum();
+        ahead = if again * WORTH <= compared { most.min(2 * ahead) } else { 1 };
     }
     drafts
 }
@@ -103,7 +110,8 @@ struct Guess {
     at: usize,
     rhythm: Rhythm,
     candidates: Vec<Candidate>,
-    best: Option<(Fit, usize)>,
+    /// Of those in step, with their positions.
+    fits: Vec<(usize, Fit)>,
     /// What those before it that belong to no draft have in common with it.
     peers: Vec<Peer>,
 }
@@ -125,23 +133,28 @@ impl Guess {
     ) -> Self {
         let rhythm = sequence.rhythm();
         let candidates = candidates(sequence, drafts, differences, sequences);
-        let best = best(&rhythm, &candidates, drafts);
-        Self { at, rhythm, candidates, best, peers: Vec::new() }
+        let fits = fits(&rhythm, &candidates, drafts);
+        Self { at, rhythm, candidates, fits, peers: Vec::new() }
     }
 
-    /// How the sequence fits a draft that has begun since.
-    fn fit(&self, candidate: &Candidate, draft: &Draft) -> Option<Fit> {
-        let is_same = |peer: &&Peer| draft.members == [peer.at] && candidate.known == peer.known;
-        match self.peers.iter().find(is_same) {
-            Some(peer) => peer.fit.clone(),
-            None => matching::fit(&draft.rhythm, &self.rhythm, candidate.known.as_ref()),
+    /// Whether the sequence was compared with a draft as it is now, and how it fits.
+    fn known(&mut self, candidate: &Candidate, draft: &Draft) -> Option<Option<Fit>> {
+        let of = |position: &usize| position.cmp(&candidate.position);
+        if let Ok(at) = self.candidates.binary_search_by(|other| of(&other.position)) {
+            let fit = |fits: &mut Vec<(usize, Fit)>| {
+                let at = fits.binary_search_by(|(position, _)| of(position)).ok()?;
+                Some(std::mem::take(&mut fits[at].1))
+            };
+            return (self.candidates[at] == *candidate).then(|| fit(&mut self.fits));
         }
+        let is_same = |peer: &&mut Peer| draft.members == [peer.at] && candidate.known == peer.known;
+        self.peers.iter_mut().find(is_same).map(|peer| peer.fit.take())
     }
 }
 
 /// Compares the sequences that belong to no draft with each other: each of them may begin one.
 fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Sequence]) {
-    let new: Vec<&Guess> = guesses.iter().filter(|guess| guess.best.is_none()).collect();
+    let new: Vec<&Guess> = guesses.iter().filter(|guess| guess.fits.is_empty()).collect();
     let peers = threads::map(0..new.len(), |number| {
         let (own, sequence) = (new[number], &sequences[new[number].at]);
         let peer = |other: &&Guess| {
@@ -154,7 +167,7 @@ fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Se
         };
         new[..number].iter().filter_map(peer).collect()
     });
-    let new = guesses.iter_mut().filter(|guess| guess.best.is_none());
+    let new = guesses.iter_mut().filter(|guess| guess.fits.is_empty());
     new.zip(peers).for_each(|(guess, peers)| guess.peers = peers);
 }
 
@@ -181,50 +194,44 @@ fn candidates(
     drafts.iter().enumerate().filter(is_candidate).map(candidate).collect()
 }
 
-/// The best of those in step: two groups of one rank may be nearly in step with each other.
-fn best(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Option<(Fit, usize)> {
+/// Of those in step, with their positions: two groups of one rank may be nearly in step with each other.
+fn fits(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Vec<(usize, Fit)> {
     let fit = |candidate: &Candidate| {
         let found = matching::fit(&drafts[candidate.position].rhythm, rhythm, candidate.known.as_ref());
-        found.map(|found| (found, candidate.position))
+        found.map(|found| (candidate.position, found))
     };
     match candidates.len() * rhythm.len() > PARALLEL {
         true => {
             // One candidate takes less time than handing it to a thread.
             let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
-            let of_share = |share: &[Candidate]| least(share.iter().filter_map(fit));
-            least(threads::map(shares, of_share).into_iter().flatten())
+            let of_share = |share: &[Candidate]| share.iter().filter_map(fit).collect::<Vec<_>>();
+            threads::map(shares, of_share).concat()
         }
-        false => least(candidates.iter().filter_map(fit)),
+        false => candidates.iter().filter_map(fit).collect(),
     }
 }
 
-/// The one with the least loss, of equal ones the first.
-fn least(fits: impl Iterator<Item = (Fit, usize)>) -> Option<(Fit, usize)> {
-    fits.reduce(|best, next| if next.0.loss < best.0.loss { next } else { best })
-}
-
-/// Adds a sequence to the best of the drafts of its kind, or to a new one. Whether the guess was right, but for new drafts.
+/// Adds a sequence to the best of the drafts of its kind, of equal ones the first, or to a new one. How many of them have
+/// changed since they were compared with it.
 fn place(
     sequences: &[Sequence],
-    guess: Guess,
+    mut guess: Guess,
     drafts: &mut Vec<Draft>,
     differences: &mut Differences,
-) -> bool {
+) -> usize {
     let sequence = &sequences[guess.at];
-    let candidates = candidates(sequence, drafts, differences, sequences);
-    let is_right = candidates.starts_with(&guess.candidates);
-    let best = match is_right {
-        // New drafts come behind the others.
-        true => {
-            let new = candidates[guess.candidates.len()..].iter().filter_map(|candidate| {
-                guess.fit(candidate, &drafts[candidate.position]).map(|fit| (fit, candidate.position))
-            });
-            least(guess.best.iter().cloned().chain(new))
+    let (mut all, mut again) = (Vec::new(), Vec::new());
+    for candidate in candidates(sequence, drafts, differences, sequences) {
+        match guess.known(&candidate, &drafts[candidate.position]) {
+            Some(fit) => all.extend(fit.map(|fit| (candidate.position, fit))),
+            None => again.push(candidate),
         }
-        false => best(&guess.rhythm, &candidates, drafts),
-    };
+    }
+    all.extend(fits(&guess.rhythm, &again, drafts));
+    all.sort_by_key(|&(position, _)| position);
+    let best = all.into_iter().reduce(|best, next| if next.1.loss < best.1.loss { next } else { best });
     match best {
-        Some((found, position)) => {
+        Some((position, found)) => {
             let draft = &mut drafts[position];
             if let Some(lag) = found.lag(&draft.rhythm, &guess.rhythm) {
                 differences.relate(draft.rank, sequence.rank, lag);
@@ -234,5 +241,5 @@ fn place(
         }
         None => drafts.push(Draft::of(guess.at, (sequence.rank, sequence.communicator), guess.rhythm)),
     }
-    is_right
+    again.len()
 }

@@ -172,19 +172,21 @@ pub fn waits(
     waits
 }
 
-/// Counts the collectives in which a member ends before the last one starts. The second result is whether they are so few
-/// that the clocks of the members can be one.
+/// Counts the collectives in which a member ends before the last one starts.
 #[must_use]
-pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollective>>) -> (u64, bool) {
-    let (mut all, mut violations) = (0_u64, 0);
-    for collective in matched {
-        let collective = collective.borrow();
+pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollective>>) -> u64 {
+    let is_violation = |collective: &MatchedCollective| {
         let last_start = collective.iter().map(|&(_, start, _)| start).max();
         let first_end = collective.iter().map(|&(.., end)| end).min();
-        all += 1;
-        violations += u64::from(first_end < last_start);
-    }
-    (violations, violations as f64 <= MAX_VIOLATIONS * all as f64)
+        first_end < last_start
+    };
+    matched.into_iter().filter(|collective| is_violation(collective.borrow())).count() as u64
+}
+
+/// Whether there are so few violations that the clocks of the members can be one.
+#[must_use]
+pub fn are_on_one_clock(violations: u64, collectives: u64) -> bool {
+    violations as f64 <= MAX_VIOLATIONS * collectives as f64
 }
 
 /// How far the ends of a collective on two ranks of one clock may lie apart in ns, in the middle.

@@ -134,8 +134,9 @@ fn describe(
     leave_together: impl FnOnce() -> bool,
 ) -> (CollectiveGroup, Waits) {
     let ranks: Vec<&Member> = ranks.iter().map(|&member| &members.all[member]).collect();
-    let (violations, is_consistent) = align::violations(all);
-    let on_one_clock = is_consistent && share_a_clock(tables, &ranks).unwrap_or_else(leave_together);
+    let violations = align::violations(all);
+    let are_few = align::are_on_one_clock(violations, all.len() as u64);
+    let on_one_clock = are_few && share_a_clock(tables, &ranks).unwrap_or_else(leave_together);
     let waits = align::waits(whole.iter().copied(), members.all.len(), on_one_clock);
     let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
     let group = CollectiveGroup {

@@ -1,5 +1,7 @@
 //! Aligns the clocks of the traces.
 
+use std::ops::Range;
+
 use cli::Failure;
 use rtl_analysis::align::{
     self, Alignment, AlignmentError, Clock, Groups, MatchedCollective, NodeClock, Sequence,
@@ -164,12 +166,24 @@ impl Clocks {
         &'a self,
         group: &'a align::Group,
     ) -> impl Iterator<Item = MatchedCollective> + 'a {
+        align::matched_collectives(group, &self.found.sequences).map(|collective| self.moved(collective))
+    }
+
+    /// The same, of a part of the collectives.
+    pub(crate) fn matched_within<'a>(
+        &'a self,
+        group: &'a align::Group,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = MatchedCollective> + 'a {
+        align::matched_within(group, part, &self.found.sequences).map(|collective| self.moved(collective))
+    }
+
+    fn moved(&self, collective: MatchedCollective) -> MatchedCollective {
         let moved = |(member, start, end): (usize, i64, i64)| {
             let correction = &self.corrections[self.found.members[member].input];
             (member, correction.apply(start), correction.apply(end))
         };
-        let matched = align::matched_collectives(group, &self.found.sequences);
-        matched.map(move |collective| collective.into_iter().map(moved).collect())
+        collective.into_iter().map(moved).collect()
     }
 }
 

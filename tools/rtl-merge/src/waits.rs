@@ -1,6 +1,7 @@
 //! The report of waits in collectives.
 
 use std::convert::Infallible;
+use std::ops::Range;
 
 use rtl_analysis::align::{self, RankWaits};
 use rtl_analysis::ranks::steps::{StepTotals, step_group};
@@ -10,6 +11,9 @@ use serde::Serialize;
 
 use crate::clocks::Clocks;
 use crate::members::Members;
+
+/// Calls of the collectives that a thread adds up at a time.
+const PART: usize = 50_000;
 
 /// The collectives of one group of ranks with one kernel.
 #[derive(Debug, Clone, Serialize)]
@@ -70,31 +74,49 @@ impl Waits {
         let positions: Vec<Option<usize>> =
             places.iter().map(|place| members.position(place.input, place.process, place.agent)).collect();
         let name = |place: usize| positions[place].map(|member| members.all[member].name.clone());
-        let of_group = |group: &align::Group| {
-            let (violations, on_one_clock) = align::violations(clocks.matched(group));
-            let all = group.matched() as u64;
-            let whole = clocks.matched(group).filter(|collective| group.is_whole(collective));
-            let waits = align::waits(whole, places.len(), on_one_clock);
+        let matched = &clocks.groups.groups;
+        let parts = |(at, group): (usize, &align::Group)| group.parts(PART).map(move |part| (at, part));
+        let parts: Vec<(usize, Range<usize>)> = matched.iter().enumerate().flat_map(parts).collect();
+        let mut violations = vec![0; matched.len()];
+        let found = threads::map(&parts, |(at, part)| {
+            align::violations(clocks.matched_within(&matched[*at], part.clone()))
+        });
+        parts.iter().zip(found).for_each(|((at, _), found)| violations[*at] += found);
+        let are_on_one_clock = |(group, &violations): (&align::Group, &u64)| {
+            align::are_on_one_clock(violations, group.matched() as u64)
+        };
+        let on_one_clock: Vec<bool> = matched.iter().zip(&violations).map(are_on_one_clock).collect();
+        let waits = |(at, part): &(usize, Range<usize>)| {
+            let group = &matched[*at];
+            let all = clocks.matched_within(group, part.clone());
+            let whole = all.filter(|collective| group.is_whole(collective));
+            (*at, align::waits(whole, places.len(), on_one_clock[*at]))
+        };
+        // Of all groups, and of each one without its ranks.
+        let mut sums = align::Waits::none(places.len());
+        let mut of_groups = vec![align::Waits::none(0); matched.len()];
+        let Ok(()) = threads::in_order(&parts, waits, |(at, waits)| {
+            sums.append(&waits);
+            of_groups[at].append(&waits);
+            Ok::<(), Infallible>(())
+        });
+        let group = |at: usize| {
+            let (group, waits, on_one_clock) = (&matched[at], &of_groups[at], on_one_clock[at]);
             let sequences = group.members.iter().map(|&at| &clocks.found.sequences[at]);
-            let group = Group {
+            let all = group.matched() as u64;
+            Group {
                 kernel: clocks.found.names[group.members[0]].clone(),
                 members: sequences.map(|sequence| name(sequence.rank).unwrap_or_default()).collect(),
                 collectives: all,
                 incomplete: all - waits.collectives,
-                violations,
+                violations: violations[at],
                 on_one_clock,
                 arrival_spread_ns: on_one_clock.then_some(waits.spread_ns),
                 transfer_ns: on_one_clock.then_some(waits.transfer_ns),
                 clock_free_transfer_ns: waits.clock_free_transfer_ns,
-            };
-            (group, waits)
+            }
         };
-        let (mut groups, mut sums) = (Vec::new(), align::Waits::none(places.len()));
-        let Ok(()) = threads::in_order(&clocks.groups.groups, of_group, |(group, waits)| {
-            sums.append(&waits);
-            groups.push(group);
-            Ok::<(), Infallible>(())
-        });
+        let groups: Vec<Group> = (0..matched.len()).map(group).collect();
         let sizes = groups.iter();
         let sizes =
             sizes.map(|group| (group.members.len(), group.collectives as usize, identity(&group.kernel)));

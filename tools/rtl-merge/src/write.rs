@@ -18,6 +18,9 @@ use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
 
+/// Runs of pages that wait while a thread writes others, at most: some MB.
+const MOST_RUNS: usize = 16;
+
 /// The rows of a trace that is read at once, at most: some MB.
 const SMALL: u64 = 20_000;
 
@@ -118,8 +121,16 @@ fn write_rows(
     read: Option<Result<Tables, Error>>,
 ) -> Result<Rows, MergeError> {
     let import = TraceImport::with_mapping(plan.parts[at].clone());
-    let mut source =
-        Source { writer, import, input, rows: Rows::default(), has_changed: false, is_written: true };
+    let mut source = Source {
+        writer,
+        import,
+        input,
+        rows: Rows::default(),
+        has_changed: false,
+        is_written: true,
+        is_writing: false,
+        runs: Vec::new(),
+    };
     let write = |source: &mut Source<'_>| match read {
         Some(tables) => {
             let mut tables = tables?;
@@ -160,12 +171,16 @@ struct Source<'a> {
     has_changed: bool,
     /// Whether the file could grow.
     is_written: bool,
+    /// Whether a thread writes pages: others would only wait for it.
+    is_writing: bool,
+    /// Pages that are to be written.
+    runs: Vec<PageRun>,
 }
 
 /// What any thread may do for the merged trace.
 enum Task {
     Encode(Box<PieceImport>),
-    Write(PageRun),
+    Write(Vec<PageRun>),
 }
 
 /// What a [`Task`] has come to.
@@ -189,17 +204,26 @@ impl PieceSink for Source<'_> {
     fn work(task: Task) -> Done {
         match task {
             Task::Encode(piece) => Done::Encoded(Box::new(piece.encode())),
-            Task::Write(run) => Done::Written(run.write()),
+            Task::Write(runs) => Done::Written(runs.iter().try_for_each(PageRun::write)),
         }
     }
 
     fn end(&mut self, done: Done) -> Result<Vec<Task>, Error> {
         let written = match done {
             Done::Encoded(piece) => self.import.end(self.writer, *piece),
-            Done::Written(written) => self.writer.written(written),
+            Done::Written(written) => {
+                self.is_writing = false;
+                self.writer.written(written)
+            }
         };
         self.is_written = written.is_ok();
-        written.map(|()| self.writer.take_runs().into_iter().map(Task::Write).collect())
+        written?;
+        self.runs.append(&mut self.writer.take_runs());
+        if self.is_writing && self.runs.len() <= MOST_RUNS || self.runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.is_writing = true;
+        Ok(vec![Task::Write(std::mem::take(&mut self.runs))])
     }
 }
 

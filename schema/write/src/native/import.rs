@@ -98,7 +98,7 @@ impl TraceImport {
         let texts = self.refer(writer, piece);
         let mut before = [0; Table::COUNT];
         let calls = &piece.api_calls;
-        let ops = piece.dispatches.len() + piece.copies.len() + piece.barriers.len() + piece.ranges.len();
+        let ops = op_rows(piece);
         let mut rows = [0; Table::COUNT];
         rows[Table::String as usize] = texts.len() as i64;
         for (table, count) in [
@@ -146,15 +146,23 @@ impl TraceImport {
     /// The numbers in the file of the ranges of ops, in the order of ops.
     fn range_numbers(&self, writer: &mut NativeWriter, piece: &Tables) -> Option<Vec<i64>> {
         let spaces = &self.lookup.mapping.as_ref()?.spaces;
-        let mut number = |process: ProcessId, range: Id| match range {
-            0 => 0,
-            _ => writer.range_number(spaces.get(process.index()).copied().unwrap_or_default(), range),
+        let mut last = ((0, 0), 0);
+        let mut number = |process: ProcessId, range: Id| {
+            if range == 0 {
+                return 0;
+            }
+            let key = (spaces.get(process.index()).copied().unwrap_or_default(), range);
+            // Most ops are in the range of the one before.
+            if key != last.0 {
+                last = (key, writer.range_number(key.0, range));
+            }
+            last.1
         };
         let is_without = piece.dispatches.range.uniform() == Some(0) || piece.dispatches.is_empty();
         if is_without && piece.ranges.is_empty() && piece.copies.iter().all(|copy| copy.range == 0) {
             return Some(Vec::new());
         }
-        let mut numbers = Vec::new();
+        let mut numbers = Vec::with_capacity(op_rows(piece));
         each_op(piece, |op| {
             numbers.push(match op {
                 OpRow::Dispatch(at) => {
@@ -192,6 +200,11 @@ impl TraceImport {
         self.launches(writer, piece, numbers)?;
         self.secondary_tables(writer, piece, &numbers.lookup)
     }
+}
+
+/// How many rows become ops.
+fn op_rows(piece: &Tables) -> usize {
+    piece.dispatches.len() + piece.copies.len() + piece.barriers.len() + piece.ranges.len()
 }
 
 fn write_texts(writer: &mut NativeWriter, piece: &Tables, texts: &[NameId]) -> Result<()> {
