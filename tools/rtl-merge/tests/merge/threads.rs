@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use support::{Job, Layout};
+use support::{Job, Layout, Options, generate};
 
 use crate::Folder;
 
@@ -13,10 +13,16 @@ fn traces() -> (Folder, String) {
     folder.story("collective-waits", Layout::Native, "waits.db");
     folder.story("two-kernels", Layout::Lite, "lite.db");
     fs::write(folder.path("broken.db"), "no trace").unwrap();
-    let others = ["waits.db", "broken.db", "lite.db"].map(str::to_owned);
+    large(&folder, "large.db");
+    let others = ["waits.db", "broken.db", "large.db", "lite.db"].map(str::to_owned);
     let ranks = (0..9).map(|rank| format!("rank{rank}.db"));
     let names = ranks.chain(others).collect::<Vec<_>>().join(" ");
     (folder, format!("{names} --keep-going --force --allow-missing"))
+}
+
+/// Adds a trace of several pieces, whose pages are written by several threads.
+fn large(folder: &Folder, name: &str) {
+    generate(&Options { ops: 70_000, ranges: true, ..Options::default() }, &folder.path(name)).unwrap();
 }
 
 /// What a call printed and wrote.
@@ -69,6 +75,24 @@ fn real_traces_are_reported_as_by_one_thread() {
         for threads in [2, 5] {
             assert!(run(threads) == alone, "{mode}: {threads} threads");
         }
+    }
+}
+
+#[test]
+fn a_merged_trace_that_cannot_grow_is_named_whichever_thread_writes_it() {
+    let folder = Folder::new();
+    large(&folder, "large.db");
+    for threads in [1, 2, 5] {
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 2000; exec \"$0\" --threads {threads} -q -o all.db --allow-missing large.db"
+        );
+        let mut command = Command::new("sh");
+        command.args(["-c", &line, env!("CARGO_BIN_EXE_rtl-merge")]).current_dir(folder.0.path());
+        let output = command.output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("cannot write: all.db: File too large"), "{threads}: {message}");
+        assert!(!output.status.success() && !folder.path("all.db").exists(), "{threads} threads");
+        assert_eq!(fs::read_dir(folder.0.path()).unwrap().count(), 1, "{threads} threads");
     }
 }
 
