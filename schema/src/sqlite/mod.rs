@@ -16,6 +16,7 @@ mod pieces;
 mod record;
 mod row;
 mod state;
+mod stored_key;
 mod tail;
 mod varint;
 
@@ -24,4 +25,5 @@ pub(crate) use layout::quote;
 pub use pieces::{Leaves, Pieces};
 pub use row::Row;
 pub(crate) use row::scanned;
+pub(crate) use stored_key::{ByHeader, StoredColumns, StoredKey};
 pub(crate) use tail::{Followed, Publication, Tail};

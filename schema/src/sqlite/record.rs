@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rusqlite::types::ValueRef;
 
 use super::layout::{Layout, Place};
@@ -46,6 +48,8 @@ pub(super) struct Record<'a> {
     bytes: &'a [u8],
     start: usize,
     slots: &'a [Slot],
+    /// Where its header is remembered, with a number that no other header has.
+    pub(super) header: Option<(usize, u64)>,
 }
 
 impl<'a> Record<'a> {
@@ -66,24 +70,43 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The columns from `first` on, `none` for NULL; `None` where one of them is neither that nor an integer.
+    /// The columns from `first` on; `None` where one of them is no integer.
     #[inline]
-    pub(super) fn integers<const N: usize>(&self, first: usize, none: i64) -> Option<[i64; N]> {
+    pub(super) fn integers<const N: usize>(&self, first: usize) -> Option<[i64; N]> {
         let slots: &[Slot; N] = self.slots.get(first..)?.first_chunk()?;
-        let mut values = [none; N];
+        let mut values = [0; N];
         for (value, slot) in values.iter_mut().zip(slots) {
             let serial = slot.serial;
-            if serial.wrapping_sub(1) < 6 {
-                *value = self.number(*slot);
-            } else if serial != 0 {
-                *value = match serial {
+            *value = match serial.wrapping_sub(1) < 6 {
+                true => self.number(*slot),
+                false => match serial {
                     8 | 9 => i64::from(serial - 8),
                     ROWID => self.id,
                     _ => return None,
-                };
-            }
+                },
+            };
         }
         Some(values)
+    }
+
+    /// The serial type of column `at`.
+    #[inline]
+    pub(super) fn serial(&self, at: usize) -> u32 {
+        self.slots.get(at).map_or(0, |slot| slot.serial)
+    }
+
+    /// Where the bytes of column `at` begin and end in the record.
+    pub(super) fn bytes_of(&self, at: usize) -> (usize, usize) {
+        let Slot { serial, end, .. } = self.slots.get(at).copied().unwrap_or_default();
+        let end = end as usize;
+        (end.saturating_sub(width(serial)), end)
+    }
+
+    /// The eight bytes that end there in the record.
+    #[inline]
+    pub(super) fn word(&self, end: usize) -> u64 {
+        let bytes = self.bytes[..self.start + end].last_chunk::<8>().copied().unwrap_or_default();
+        u64::from_be_bytes(bytes)
     }
 
     /// Column `at`. A whole number in a REAL column is stored, and comes, as an integer.
@@ -110,9 +133,7 @@ impl<'a> Record<'a> {
 
     #[inline]
     fn number(&self, slot: Slot) -> i64 {
-        let bytes =
-            self.bytes[..self.start + slot.end as usize].last_chunk::<8>().copied().unwrap_or_default();
-        (i64::from_be_bytes(bytes) << slot.unused) >> slot.unused
+        ((self.word(slot.end as usize) as i64) << slot.unused) >> slot.unused
     }
 }
 
@@ -161,7 +182,7 @@ impl<'a> Decoder<'a> {
             if local < payload && at + local > last {
                 return None;
             }
-            let (shape, end) = self.shapes.of_record(record, payload)?;
+            let Found { shape, end, number } = self.shapes.of_record(record, payload)?;
             let (bytes, start): (&[u8], usize) = if end <= local {
                 (page, at)
             } else if local == payload {
@@ -177,7 +198,8 @@ impl<'a> Decoder<'a> {
                 )?;
                 (&self.assembled, MARGIN)
             };
-            each(Record { id, bytes, start, slots: self.shapes.slots(shape) });
+            let header = number.map(|number| (shape, number));
+            each(Record { id, bytes, start, slots: self.shapes.slots(shape), header });
         }
         Some(())
     }
@@ -208,10 +230,12 @@ fn assemble(pages: Pages<'_>, whole: &mut Vec<u8>, local: &[u8], pointer: &[u8],
     pages.read_overflow(chain, whole, MARGIN + end)
 }
 
-/// How many shapes are remembered of a large table and of a small one, and how long a header may be for that.
-const REMEMBERED: usize = 512;
-const REMEMBERED_OF_FEW: usize = 16;
-const FEW_LEAVES: usize = 64;
+/// How many shapes are remembered of a table: this number for each leaf, and at least and at most these. Two shapes that are
+/// remembered in one place displace each other.
+const OF_LEAF: usize = 4;
+const REMEMBERED: [usize; 2] = [16, 1 << 11];
+
+/// How long a header may be for that.
 const HEADER_WORDS: usize = 4;
 
 /// A record header of at most 32 bytes, the rest zero. Its first byte is its length, so that no two
@@ -228,6 +252,23 @@ struct Shapes<'a> {
     slots: Vec<Slot>,
     /// The stored columns of the header that is being read.
     stored: Vec<Slot>,
+    /// The number of the next header that is remembered.
+    next: u64,
+}
+
+/// The numbers that each decoder has for its headers: more than a table has rows.
+const NUMBERS: u64 = 1 << 40;
+
+/// The first number of the next decoder.
+static NEXT: AtomicU64 = AtomicU64::new(NUMBERS);
+
+/// The shape of a record.
+struct Found {
+    shape: usize,
+    /// Where the last of its values ends.
+    end: usize,
+    /// The number of its header, where that is remembered.
+    number: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -235,16 +276,19 @@ struct CachedHeader {
     key: Key,
     end: usize,
     exhausted: bool,
+    number: u64,
 }
 
 impl<'a> Shapes<'a> {
     fn of(layout: &'a Layout, leaves: usize) -> Self {
-        let remembered = if leaves < FEW_LEAVES { REMEMBERED_OF_FEW } else { REMEMBERED };
+        let [least, most] = REMEMBERED;
+        let remembered = (OF_LEAF * leaves).clamp(least, most).next_power_of_two();
         Self {
             layout,
             known: vec![CachedHeader::default(); remembered],
             slots: vec![Slot::default(); (remembered + 1) * layout.places.len()],
             stored: vec![Slot::default(); layout.stored.len()],
+            next: NEXT.fetch_add(NUMBERS, Ordering::Relaxed),
         }
     }
 
@@ -253,23 +297,24 @@ impl<'a> Shapes<'a> {
         &self.slots[shape * columns..(shape + 1) * columns]
     }
 
-    /// The shape of a record, and where the last of its values ends.
+    /// The shape of a record.
     #[inline]
-    fn of_record(&mut self, record: &[u8], payload: usize) -> Option<(usize, usize)> {
+    fn of_record(&mut self, record: &[u8], payload: usize) -> Option<Found> {
         let Some(key) = key(record) else {
             let shape = self.known.len();
             let (end, exhausted) = self.read(record, shape)?;
-            return fits(end, exhausted, payload).then_some((shape, end));
+            return fits(end, exhausted, payload).then_some(Found { shape, end, number: None });
         };
         let shape = place(&key) & (self.known.len() - 1);
         if self.known[shape].key != key {
             // A shape that cannot be read must not be taken for the one that it displaced.
             self.known[shape] = CachedHeader::default();
             let (end, exhausted) = self.read(record, shape)?;
-            self.known[shape] = CachedHeader { key, end, exhausted };
+            self.known[shape] = CachedHeader { key, end, exhausted, number: self.next };
+            self.next += 1;
         }
-        let CachedHeader { end, exhausted, .. } = self.known[shape];
-        fits(end, exhausted, payload).then_some((shape, end))
+        let CachedHeader { end, exhausted, number, .. } = self.known[shape];
+        fits(end, exhausted, payload).then_some(Found { shape, end, number: Some(number) })
     }
 
     /// Reads a record header into the slots of `shape`: where the last of the stored columns ends, and
@@ -348,15 +393,18 @@ const MASKS: [Key; 8 * HEADER_WORDS + 1] = {
     masks
 };
 
-/// Where a shape is remembered.
+/// Where a shape is remembered, of which the lower bits count.
 #[inline]
 fn place(key: &Key) -> usize {
-    const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut mixed = 0_u64;
-    for word in key {
-        mixed = (mixed.rotate_left(23) ^ word).wrapping_mul(MIX);
+    /// Both halves of a product: every bit of both numbers counts.
+    fn mixed(one: u64, other: u64) -> u64 {
+        let product = u128::from(one) * u128::from(other);
+        product as u64 ^ (product >> 64) as u64
     }
-    (mixed >> (64 - REMEMBERED.ilog2())) as usize
+    // Odd and without a pattern.
+    const SALT: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
+    let [first, second, third, fourth] = *key;
+    (mixed(first ^ SALT[0], second ^ SALT[1]) ^ mixed(third ^ SALT[1], fourth ^ SALT[0])) as usize
 }
 
 /// How much of a payload lies in its leaf (file format, "B-tree pages").

@@ -53,15 +53,19 @@ impl<'a> Row<'a> {
         self.int(at).and_then(|value| T::try_from(value).ok())
     }
 
-    /// The columns from `first` on as [`Self::int`] reads them, `none` in place of `None`: for less than one by one.
+    /// The columns from `first` on as [`Self::int`] reads them, for less than one by one; `None` where one of them is `None`.
     #[inline]
-    pub fn ints<const N: usize>(&self, first: usize, none: i64) -> [i64; N] {
+    pub fn ints<const N: usize>(&self, first: usize) -> Option<[i64; N]> {
         if let Source::Record(record) = &self.source
-            && let Some(values) = record.integers(first, none)
+            && let Some(values) = record.integers(first)
         {
-            return values;
+            return Some(values);
         }
-        std::array::from_fn(|at| self.int(first + at).unwrap_or(none))
+        let mut values = [0; N];
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = self.int(first + at)?;
+        }
+        Some(values)
     }
 
     fn as_int(&self, at: usize) -> Option<i64> {
@@ -96,6 +100,15 @@ impl<'a> Row<'a> {
     /// Whether column `at` is NULL.
     pub fn is_null(&self, at: usize) -> bool {
         self.value(at) == ValueRef::Null
+    }
+
+    /// The row as it is stored, if it was not read by the library.
+    #[inline]
+    pub(super) fn record(&self) -> Option<&Record<'a>> {
+        match &self.source {
+            Source::Record(record) => Some(record),
+            Source::Library(..) => None,
+        }
     }
 
     fn value(&self, at: usize) -> ValueRef<'_> {

@@ -71,6 +71,14 @@ impl Dispatches {
         self.is_ragged = true;
     }
 
+    /// Appends what launched the row of the last [`Self::push_timing`], of a table whose rows all have that.
+    #[inline(always)]
+    pub(crate) fn push_launch(&mut self, tid: Option<i64>, correlation: Id, enqueued: Option<i64>) {
+        self.tid.push(tid);
+        self.correlation.push(correlation);
+        self.enqueued.push(enqueued);
+    }
+
     /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
     pub fn append(&mut self, other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
         self.append_columns(vec![other.renumbered(tracks, shapes)]);

@@ -40,7 +40,7 @@ pub use processes::{Process, Thread};
 pub use python_frames::{PythonFrame, PythonFrames};
 pub use ranges::{Range, RangeKind, Ranges};
 pub use shapes::{Shape, Shapes};
-pub(crate) use shapes::{all, axes, spread};
+pub(crate) use shapes::{all, axes};
 pub use spans::{Span, SpanKind, Spans};
 pub use symbols::Symbol;
 pub use tracks::{Track, Tracks};

@@ -63,7 +63,7 @@ impl Distinct for Shape {
 /// A number from sizes of three axes, for a place in a cache: sizes, which are mostly powers of two, differ in its upper
 /// bits.
 #[inline]
-pub(crate) fn spread([x, y, z]: [u64; 3]) -> u64 {
+fn spread([x, y, z]: [u64; 3]) -> u64 {
     // Odd and without a pattern.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     (x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(FACTOR)

@@ -56,8 +56,9 @@ impl<T: Copy> IdMap<T> {
                 (run, runs.get(after).map_or(self.values.len(), |next| next.offset))
             }
         };
-        let distance = usize::try_from(id.checked_sub(run.first)?).ok()?;
-        self.values[run.offset..end].get(distance).copied()
+        // As an unsigned number, the distance of an earlier id would lie far behind all values.
+        let distance = id.wrapping_sub(run.first) as u64 as usize;
+        self.values[run.offset..end].get(distance).copied().filter(|_| id >= run.first)
     }
 
     /// Whether there are no values.

@@ -6,7 +6,7 @@ use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
 };
 use crate::layout::rpd::Function;
-use crate::sqlite::{Database, Row};
+use crate::sqlite::{ByHeader, Database, Row, StoredColumns};
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
     Shapes, Track, Tracks,
@@ -66,6 +66,22 @@ impl OpFields {
             plan,
         })
     }
+
+    /// Whether the scan has thread and launch of an op.
+    #[inline]
+    fn has_launch(&self) -> bool {
+        self.tid.position().is_some() || self.correlation.position().is_some()
+    }
+
+    /// GPU, queue, start, end, name and type, if the row has all of them.
+    #[inline]
+    fn usual(&self, row: &Row<'_>) -> Option<[i64; 6]> {
+        // Where the table has all columns, these are the first of the scan.
+        match self.op_type.position() {
+            Some(5) => row.ints(0),
+            _ => None,
+        }
+    }
 }
 
 /// The tables that a scan of the ops looks up.
@@ -84,7 +100,7 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether only name, track, times, range and sizes of a kernel are selected.
+    /// Whether only name, track, times, range, sizes, thread and launch of a kernel are selected.
     pub(crate) plain: bool,
 }
 
@@ -92,8 +108,7 @@ impl Context<'_> {
     /// Whether the selected columns are those that [`OpPart::push_fast`] keeps.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some();
-        let more = select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty();
-        !more && fields.tid.position().is_none() && fields.correlation.position().is_none()
+        !(select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty())
     }
 }
 
@@ -118,9 +133,36 @@ pub(crate) struct OpPart {
     kinds: Vec<(Option<Id>, OpKind, NameId)>,
     /// The op type of kernels, once one was met.
     kernel_type: Option<Option<Id>>,
-    /// Cached tracks of rows without process and stream, by GPU and queue.
-    recent_tracks: Vec<Option<(i64, i64, TrackId)>>,
+    /// The last process that a row named, with its number.
+    recent_process: Option<(i64, ProcessId)>,
+    /// Cached tracks of rows without a stream, by GPU, queue and process.
+    recent_tracks: Vec<Option<(i64, i64, ProcessId, TrackId)>>,
     recent_shapes: RecentShapes,
+    headers: ByHeader<HeaderFacts>,
+}
+
+/// What follows from the types of a row's values.
+#[derive(Debug, Clone, Copy, Default)]
+struct HeaderFacts {
+    /// Whether it has what only [`OpPart::push_slow`] keeps.
+    is_unusual: bool,
+    has_process: bool,
+    /// Where its sizes are.
+    sizes: Option<StoredColumns>,
+}
+
+impl HeaderFacts {
+    fn of(row: &Row<'_>, context: &Context<'_>) -> Self {
+        let fields = &context.fields;
+        let is_enqueued = !fields.has_launch() && !fields.enqueued.is_null(row);
+        let is_unusual = is_enqueued || !fields.stream.is_null(row);
+        let has_process = !fields.pid.is_null(row);
+        Self {
+            is_unusual,
+            has_process,
+            sizes: fields.launch.stored_sizes(row).filter(|_| context.select.shapes),
+        }
+    }
 }
 
 /// The number of cached tracks.
@@ -128,8 +170,9 @@ const RECENT: usize = 128;
 
 /// The cache slot of a track.
 #[inline]
-fn recent(gpu: i64, queue: i64) -> usize {
-    gpu.wrapping_mul(16).wrapping_add(queue) as usize % RECENT
+fn recent(gpu: i64, queue: i64, process: ProcessId) -> usize {
+    let place = gpu.wrapping_mul(16).wrapping_add(queue);
+    place.wrapping_add(5 * i64::from(process.0)) as usize % RECENT
 }
 
 /// The gpuId of annotations: no agent at all.
@@ -175,24 +218,29 @@ impl OpPart {
     #[inline(always)]
     fn push_fast(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<()> {
         let fields = &context.fields;
-        let start = fields.start.int(row)?;
-        let duration = fields.end.int(row)?.checked_sub(start)?;
-        let gpu = fields.gpu.int(row)?;
-        let queue = fields.queue.int(row)?;
-        let name = context.names.get(fields.description.int(row));
-        let known = self.kernel_type == Some(fields.op_type.int(row)) && name.is_some();
-        let elsewhere = || fields.pid.int(row).is_some() || fields.stream.int(row).is_some();
-        if !known || elsewhere() || fields.enqueued.int(row).is_some() {
+        let [gpu, queue, start, end, name, op_type] = fields.usual(row)?;
+        let duration = end.checked_sub(start)?;
+        let name = context.names.get(Some(name));
+        let is_kernel = self.kernel_type == Some(Some(op_type)) && name.is_some();
+        let header = self.headers.get(row, |row| HeaderFacts::of(row, context)).copied();
+        let HeaderFacts { is_unusual, has_process, sizes } =
+            header.unwrap_or_else(|| HeaderFacts::of(row, context));
+        if !is_kernel || is_unusual {
             return None;
         }
-        let track = self.recent_track(gpu, queue)?;
+        let process = if has_process { self.process_of(row, context) } else { context.process };
+        let track = self.recent_track(gpu, queue, process)?;
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
         let with_shapes = context.select.shapes;
-        let shape = if with_shapes { self.recent_shape(row, context) } else { None };
+        let shape = if with_shapes { self.recent_shape(row, sizes, context) } else { None };
         let duration = Some(duration);
         let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
         self.dispatches.push_timing(timing, with_shapes);
+        if fields.has_launch() {
+            let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
+            self.dispatches.push_launch(tid, fields.correlation.int(row).unwrap_or(0), enqueued);
+        }
         Some(())
     }
 
@@ -282,10 +330,7 @@ impl OpPart {
     #[inline]
     fn cause(&mut self, id: Id, row: &Row<'_>, context: &Context<'_>) -> Cause {
         let fields = &context.fields;
-        let process = match fields.pid.int(row) {
-            Some(pid) => self.process(pid, context),
-            None => context.process,
-        };
+        let process = self.process_of(row, context);
         let correlation = fields.correlation.int(row).unwrap_or(0);
         let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
         let mut cause = Cause { call: None, correlation, process, tid, enqueued };
@@ -316,12 +361,19 @@ impl OpPart {
         cause
     }
 
+    /// The process that a row names.
     #[inline]
-    fn process(&mut self, pid: i64, context: &Context<'_>) -> ProcessId {
-        if let Some(process) = context.processes.find(pid) {
-            return process;
+    fn process_of(&mut self, row: &Row<'_>, context: &Context<'_>) -> ProcessId {
+        let Some(pid) = context.fields.pid.int(row) else { return context.process };
+        match self.recent_process {
+            Some((known, process)) if known == pid => process,
+            _ => {
+                let listed = context.processes.find(pid);
+                let process = listed.unwrap_or_else(|| ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid)));
+                self.recent_process = Some((pid, process));
+                process
+            }
         }
-        ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid))
     }
 
     #[inline]
@@ -346,24 +398,24 @@ impl OpPart {
     ) -> TrackId {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
-        let plain = stream.is_none() && hardware_queue.is_none() && process == context.process;
-        if let (true, Some(id)) = (plain, self.recent_track(gpu, queue)) {
+        let plain = stream.is_none() && hardware_queue.is_none();
+        if let (true, Some(id)) = (plain, self.recent_track(gpu, queue, process)) {
             return id;
         }
         let agent = self.gpus.intern(gpu);
         let id = self.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
         if plain {
             self.recent_tracks.resize(RECENT, None);
-            self.recent_tracks[recent(gpu, queue)] = Some((gpu, queue, id));
+            self.recent_tracks[recent(gpu, queue, process)] = Some((gpu, queue, process, id));
         }
         id
     }
 
-    /// The track of a row without process and stream, if it is cached.
+    /// The track of a row without a stream, if it is cached.
     #[inline]
-    fn recent_track(&self, gpu: i64, queue: i64) -> Option<TrackId> {
-        let (known_gpu, known_queue, id) = (*self.recent_tracks.get(recent(gpu, queue))?)?;
-        ((known_gpu, known_queue) == (gpu, queue)).then_some(id)
+    fn recent_track(&self, gpu: i64, queue: i64, process: ProcessId) -> Option<TrackId> {
+        let (known_gpu, known_queue, known, id) = (*self.recent_tracks.get(recent(gpu, queue, process))?)?;
+        ((known_gpu, known_queue, known) == (gpu, queue, process)).then_some(id)
     }
 
     fn shape(
@@ -391,10 +443,15 @@ impl OpPart {
 
     /// The shape of a row, from its sizes alone.
     #[inline]
-    fn recent_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
-        let sizes = context.fields.launch.sizes(row);
+    fn recent_shape(
+        &mut self,
+        row: &Row<'_>,
+        sizes: Option<StoredColumns>,
+        context: &Context<'_>,
+    ) -> Option<ShapeId> {
         let shapes = &mut self.shapes;
-        self.recent_shapes.get(&sizes, |shape| shape.map(|shape| shapes.intern(shape)))
+        let shape = || context.fields.launch.shape_of_sizes(row).map(|shape| shapes.intern(shape));
+        self.recent_shapes.get(sizes.and_then(|sizes| sizes.key(row)), shape)
     }
 
     #[inline]

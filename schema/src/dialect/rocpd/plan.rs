@@ -57,6 +57,13 @@ impl Field {
     pub(crate) fn unsigned<T: TryFrom<i64>>(self, row: &Row<'_>) -> Option<T> {
         self.0.and_then(|at| row.unsigned(at))
     }
+
+    /// Whether it is NULL.
+    #[inline]
+    pub(crate) fn is_null(self, row: &Row<'_>) -> bool {
+        self.0.is_none_or(|at| row.is_null(at))
+    }
+
     /// Its value as text, numbers spelled out.
     pub(crate) fn text<'a>(self, row: &'a Row<'_>) -> Option<Cow<'a, str>> {
         self.0.and_then(|at| row.text(at))

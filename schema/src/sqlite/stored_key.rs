@@ -1,0 +1,152 @@
+//! What follows from the header of a record, and values of several columns, compared as they are stored.
+
+use super::row::Row;
+
+/// Something of each record header, found once: the types of all values follow from it.
+#[derive(Debug)]
+pub(crate) struct ByHeader<T> {
+    /// By place of the header, with its number.
+    known: Vec<(u64, T)>,
+}
+
+impl<T> Default for ByHeader<T> {
+    fn default() -> Self {
+        Self { known: Vec::new() }
+    }
+}
+
+impl<T: Copy + Default> ByHeader<T> {
+    /// What `look` finds in the first row of a header; `None` where the header is not remembered.
+    #[inline]
+    pub(crate) fn get(&mut self, row: &Row<'_>, look: impl FnOnce(&Row<'_>) -> T) -> Option<&T> {
+        let (place, number) = row.record()?.header?;
+        if self.known.get(place).is_none_or(|&(known, _)| known != number) {
+            self.add(place, number, look(row));
+        }
+        self.known.get(place).map(|(_, found)| found)
+    }
+
+    #[cold]
+    fn add(&mut self, place: usize, number: u64, found: T) {
+        self.known.resize(self.known.len().max(place + 1), (0, T::default()));
+        self.known[place] = (number, found);
+    }
+}
+
+/// Bytes of columns that lie side by side: where they end in the record, and which of the eight bytes that end there they are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Run {
+    end: usize,
+    mask: u64,
+}
+
+/// Where the rows of a header have the values of several columns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredColumns {
+    types: u32,
+    runs: [Run; 2],
+}
+
+/// What is stored of the columns of a row: their types and their bytes. Equal keys are equal values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StoredKey {
+    types: u32,
+    words: [u64; 2],
+}
+
+impl StoredColumns {
+    /// The columns at up to seven positions of a scan. `None` where a value is no integer or NULL, or the values are too long or too
+    /// scattered.
+    pub(crate) fn of<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> Option<Self> {
+        let record = row.record()?;
+        let mut types = 0;
+        let mut stored = [(0, 0); N];
+        for (place, column) in stored.iter_mut().zip(columns) {
+            let serial = record.serial(column);
+            // Others than integers and NULL.
+            if matches!(serial, 7 | 10..) {
+                return None;
+            }
+            types = types << 4 | serial;
+            *place = record.bytes_of(column);
+        }
+        stored.sort_unstable();
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for (begin, end) in stored.into_iter().filter(|(begin, end)| begin < end) {
+            match runs.last_mut().filter(|run| run.1 == begin) {
+                Some(run) => run.1 = end,
+                None => runs.push((begin, end)),
+            }
+        }
+        let mut found = Self { types, runs: [Run::default(); 2] };
+        let is_short = |&(begin, end): &(usize, usize)| end - begin <= size_of::<u64>();
+        if runs.len() > found.runs.len() || !runs.iter().all(is_short) {
+            return None;
+        }
+        for (run, (begin, end)) in found.runs.iter_mut().zip(runs) {
+            *run = Run { end, mask: u64::MAX >> (64 - 8 * (end - begin)) };
+        }
+        Some(found)
+    }
+
+    /// The key of a row of this header.
+    #[inline]
+    pub(crate) fn key(&self, row: &Row<'_>) -> Option<StoredKey> {
+        let record = row.record()?;
+        Some(StoredKey { types: self.types, words: self.runs.map(|run| record.word(run.end) & run.mask) })
+    }
+}
+
+impl StoredKey {
+    /// A number whose upper bits differ for most keys.
+    #[inline]
+    pub(crate) fn hash(&self) -> u64 {
+        // Odd and without a pattern.
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        let [first, second] = self.words;
+        (first ^ second.rotate_left(27) ^ u64::from(self.types).rotate_left(49)).wrapping_mul(FACTOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sqlite::Database;
+
+    fn value() -> impl Strategy<Value = Option<i64>> {
+        let number = prop_oneof![0_i64..3, -2_i64..300, Just(70_000), Just(1 << 40)];
+        prop_oneof![Just(None), number.prop_map(Some)]
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_equal_where_values_are(rows in prop::collection::vec([value(), value(), value()], 2..40)) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("rows.db");
+            // Only headers of records that are not short are remembered.
+            let connection = rusqlite::Connection::open(&path).unwrap();
+            connection.execute_batch("create table t (a integer, b integer, other integer, c integer, rest text)").unwrap();
+            for row in &rows {
+                connection.execute("insert into t values (?1, ?2, 5, ?3, printf('%40s', ''))", *row).unwrap();
+            }
+            drop(connection);
+            let database = Database::open(&path, &path).unwrap();
+            let mut headers = ByHeader::default();
+            let mut found = Vec::new();
+            let look = |row: &Row<'_>| StoredColumns::of(row, [2, 0, 1, usize::MAX]);
+            let add = |row: &Row<'_>| found.push(headers.get(row, look).unwrap().and_then(|columns| columns.key(row)));
+            database.scan("t", &["b", "c", "a"], add).unwrap();
+            prop_assert_eq!(found.len(), rows.len());
+            for (one, [a, b, c]) in found.iter().zip(&rows) {
+                // Eight bytes are enough for two values below 2^31.
+                prop_assert!(one.is_some() || [a, b].contains(&&Some(1 << 40)));
+                for (other, [other_a, other_b, other_c]) in found.iter().zip(&rows) {
+                    let are_equal = [a, b, c] == [other_a, other_b, other_c];
+                    prop_assert!(one.is_none() || other.is_none() || (one == other) == are_equal);
+                }
+            }
+        }
+    }
+}
