@@ -27,8 +27,11 @@ impl Uncovered {
     /// Adds an op.
     #[inline]
     pub(crate) fn add(&mut self, start: i64, end: i64) {
-        self.uncovered_to(start);
-        self.until = self.until.max(end);
+        // Behind the last interval nothing matters.
+        if self.next < self.intervals.len() {
+            self.uncovered_to(start);
+            self.until = self.until.max(end);
+        }
     }
 
     /// Nothing covers the time from `until` to this moment.

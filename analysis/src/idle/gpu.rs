@@ -11,7 +11,7 @@ use super::types::{GpuIdle, IdlePiece};
 use crate::labels;
 use crate::launches::{EnqueueTimes, queued_since};
 use crate::operators::nesting::ThreadKey;
-use crate::ops::{AgentOps, Op, Simultaneous};
+use crate::ops::{AgentOps, Op, Simultaneous, length};
 use crate::uncovered::Uncovered;
 
 /// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
@@ -41,6 +41,8 @@ pub(super) struct GpuSweep<'a> {
     ops: &'a AgentOps,
     threads: &'a Threads<'a>,
     times: &'a EnqueueTimes<'a>,
+    /// Whether anything ties ops to the host.
+    are_tied: bool,
     base: i64,
     /// The last end so far, in ns after `base`.
     end: u64,
@@ -78,6 +80,7 @@ impl<'a> GpuSweep<'a> {
             ops,
             threads,
             times,
+            are_tied: times.are_any(),
             base,
             end: 0,
             followed,
@@ -100,6 +103,9 @@ impl<'a> GpuSweep<'a> {
     /// Adds the next ops.
     #[inline]
     pub(super) fn add(&mut self, same: Simultaneous<'a>) {
+        if !self.are_tied {
+            return self.add_untied(same);
+        }
         let start = self.base.saturating_add_unsigned(same.start);
         let is_gap = same.start > self.end;
         if let (&[row], []) = (same.dispatches, same.copies) {
@@ -109,21 +115,42 @@ impl<'a> GpuSweep<'a> {
                 self.gap(same.start, op, launch);
             }
             self.look_ahead(launch, start);
+            self.run(op, same.start, start);
         } else {
             if is_gap {
                 self.gap_before(same, start);
             }
-            for op in same.ops() {
-                let launch = self.launch(op, start);
-                self.look_ahead(launch, start);
-            }
+            same.ops().for_each(|op| self.look_ahead(self.launch(op, start), start));
+            same.ops().for_each(|op| self.run(op, same.start, start));
         }
-        for op in same.ops() {
-            let length = op.length(self.tables);
-            self.end = self.end.max(same.start.saturating_add(length));
-            if !op.copy {
-                self.copies.add(start, start.saturating_add_unsigned(length));
+    }
+
+    /// Adds the next ops where nothing ties any to the host, and no copy has kept it waiting.
+    #[inline]
+    fn add_untied(&mut self, same: Simultaneous<'a>) {
+        let Simultaneous { start, dispatches, copies } = same;
+        if let (&[row], []) = (dispatches, copies) {
+            if start > self.end {
+                self.gap(start, Op { copy: false, row }, None);
             }
+            let end = start.saturating_add(length(&self.tables.dispatches.duration, row));
+            self.end = self.end.max(end);
+        } else {
+            if start > self.end {
+                self.gap_before(same, self.base.saturating_add_unsigned(start));
+            }
+            let ends = same.ops().map(|op| start.saturating_add(op.length(self.tables)));
+            self.end = ends.fold(self.end, u64::max);
+        }
+    }
+
+    /// The op runs from `moment` on, in ns after `base`.
+    #[inline]
+    fn run(&mut self, op: Op, moment: u64, start: i64) {
+        let length = op.length(self.tables);
+        self.end = self.end.max(moment.saturating_add(length));
+        if !op.copy {
+            self.copies.add(start, start.saturating_add_unsigned(length));
         }
     }
 
@@ -185,6 +212,7 @@ impl<'a> GpuSweep<'a> {
     }
 
     /// Adds the gap from the last end to `start`, in ns after `base`.
+    #[inline]
     fn gap(&mut self, start: u64, after: Op, launch: Option<Launch>) {
         let length = start - self.end;
         let [from, to] = [self.end, start].map(|moment| self.base.saturating_add_unsigned(moment));
@@ -197,6 +225,12 @@ impl<'a> GpuSweep<'a> {
             let own = if is_late { length } else { 0 };
             return self.tally.add_whole(rest, [length, own], from, after);
         }
+        self.split_gap([from, queued, to], length, after, launch);
+    }
+
+    /// Adds a gap whose op was enqueued within it.
+    fn split_gap(&mut self, [from, queued, to]: [i64; 3], length: u64, after: Op, launch: Option<Launch>) {
+        let rest = if launch.is_some() { Cause::Queued } else { Cause::Unknown };
         let (parts, blocked) = (Parts::default(), Parts::default());
         let mut gap = Gap { start: from, length, after, parts, blocked, own: [0; CAUSES] };
         let thread = launch.and_then(|launch| launch.call).and_then(|call| self.thread_of(call));
