@@ -38,16 +38,62 @@ struct Late {
     worst: Vec<(i64, u32)>,
 }
 
-/// The calls of one GPU: rows by work. A work is a kernel with a shape and a position in its step.
+/// The calls of one GPU by kernel and shape.
+type Works = FxHashMap<Work, Calls>;
+
+/// Calls with one kernel and shape, in order of start.
 #[derive(Debug, Default)]
-struct Works {
-    rows: FxHashMap<(Work, u32), Vec<u32>>,
-    /// By step, how many calls there were so far.
-    places: FxHashMap<(Work, Option<usize>), u32>,
+struct Calls {
+    /// The rows by position in their step; of a trace without steps all have the same.
+    rows: Vec<Vec<u32>>,
+    /// By step, how many calls there were so far; ascending.
+    steps: Vec<(usize, usize)>,
 }
 
-/// A kernel and its shape.
-type Work = (usize, Option<ShapeId>);
+impl Calls {
+    /// The position of the next call in its step.
+    fn next_of_step(&mut self, step: usize) -> usize {
+        let at = match self.steps.last() {
+            Some(&(last, _)) if last == step => self.steps.len() - 1,
+            // Most steps follow each other.
+            Some(&(last, _)) if last > step => {
+                let found = self.steps.binary_search_by_key(&step, |&(step, _)| step);
+                found.unwrap_or_else(|at| {
+                    self.steps.insert(at, (step, 0));
+                    at
+                })
+            }
+            _ => {
+                self.steps.push((step, 0));
+                self.steps.len() - 1
+            }
+        };
+        let count = &mut self.steps[at].1;
+        *count += 1;
+        *count - 1
+    }
+
+    fn add(&mut self, position: usize, row: u32) {
+        if self.rows.len() <= position {
+            self.rows.resize_with(position + 1, Vec::new);
+        }
+        self.rows[position].push(row);
+    }
+}
+
+/// A kernel and its shape, in one word because every call looks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Work(u64);
+
+impl Work {
+    fn of(kernel: usize, shape: Option<ShapeId>) -> Self {
+        Self((kernel as u64) << 32 | shape.map_or(u64::from(u32::MAX), |shape| u64::from(shape.0)))
+    }
+
+    fn kernel(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+}
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     let analysis = inputs.analysis;
@@ -99,34 +145,30 @@ fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
     let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
     let dispatches = &tables.dispatches;
     let steps = analysis.steps();
-    let add = |Works { rows, places }: &mut Works, row: u32| {
+    let add = |works: &mut Works, row: u32| {
         let at = row as usize;
         let kernel = names.kernel(dispatches.name[at]);
         if !is_suspect[kernel] {
             return;
         }
-        let work = (kernel, dispatches.shape.get(at));
-        let step = steps.map(|steps| steps.of_dispatch(tables, at));
-        // What runs outside the steps has no position in one.
-        let place = match step {
+        let shape = dispatches.shape.get(at);
+        let step = match steps.map(|steps| steps.of_dispatch(tables, at)) {
+            // What runs outside the steps has no position in one.
             Some(None) => return,
-            Some(step) => {
-                let place = places.entry((work, step)).or_default();
-                *place += 1;
-                *place
-            }
             // Nothing tells one work from another.
-            None if work.1.is_none() => return,
-            None => 0,
+            None if shape.is_none() => return,
+            step => step.flatten(),
         };
-        rows.entry((work, place)).or_default().push(row);
+        let calls = works.entry(Work::of(kernel, shape)).or_default();
+        let position = step.map_or(0, |step| calls.next_of_step(step));
+        calls.add(position, row);
     };
     let most = MOST[usize::from(steps.is_none())];
     let of_gpu = |works: Works| {
-        drop(works.places);
         let mut late: FxHashMap<usize, Late> = FxHashMap::default();
-        for (((kernel, _), _), rows) in works.rows {
-            late.entry(kernel).or_default().add(&dispatches.duration, &rows, most);
+        for (work, Calls { rows, .. }) in works {
+            let late = late.entry(work.kernel()).or_default();
+            rows.iter().for_each(|rows| late.add(&dispatches.duration, rows, most));
         }
         late
     };
@@ -161,17 +203,16 @@ impl Late {
         if rows.len() < LEAST_CALLS {
             return;
         }
-        let call = |&row: &u32| Some((durations.valid(row as usize)?, row));
-        let mut calls: Vec<(i64, u32)> = rows.iter().filter_map(call).collect();
-        let middle = calls.len() / 2;
-        let median = calls.select_nth_unstable(middle).1.0;
-        let near = |&&(duration, _): &&(i64, u32)| (duration - median).abs() as f64 <= NEAR * median as f64;
-        if (calls.iter().filter(near).count() as f64) < most * calls.len() as f64 {
+        let calls = || rows.iter().filter_map(|&row| Some((durations.valid(row as usize)?, row)));
+        let mut lengths: Vec<i64> = calls().map(|(duration, _)| duration).collect();
+        let middle = lengths.len() / 2;
+        let median = *lengths.select_nth_unstable(middle).1;
+        let near = |&&duration: &&i64| (duration - median).abs() as f64 <= NEAR * median as f64;
+        if (lengths.iter().filter(near).count() as f64) < most * lengths.len() as f64 {
             return;
         }
-        self.of += calls.len() as u64;
-        for &(duration, row) in calls.iter().filter(|&&(duration, _)| duration as f64 >= LATE * median as f64)
-        {
+        self.of += lengths.len() as u64;
+        for (duration, row) in calls().filter(|&(duration, _)| duration as f64 >= LATE * median as f64) {
             let excess = duration - median;
             self.calls += 1;
             self.excess_ns = self.excess_ns.saturating_add(excess);
