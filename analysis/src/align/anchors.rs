@@ -1,6 +1,7 @@
 //! Calls of two sequences that probably belong together: by sequence number, by the clocks, by a few intervals.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::rhythm::{Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
 
@@ -21,6 +22,9 @@ const CANDIDATES: usize = 8;
 
 /// A window is searched up to this number of calls before and behind where the sequences would begin, or end, together.
 const FARTHEST: usize = 2_000;
+
+/// The places at which the first intervals of a window are compared together.
+const BLOCK: usize = 64;
 
 /// Positions of one sequence number in both.
 pub(super) fn numbered(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
@@ -101,13 +105,18 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
         let from_end = (first + other.len()).saturating_sub(one.len());
         let range = first.min(from_end).saturating_sub(FARTHEST)
             ..(first.max(from_end) + FARTHEST).min(other.len() - steps);
-        for second in range {
-            let worst = if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
-            let loss = intervals.loss((first, second), steps, worst);
-            if loss < worst {
-                best.truncate(CANDIDATES - 1);
-                let at = best.partition_point(|&(known, _)| known <= loss);
-                best.insert(at, (loss, second));
+        for block in range.clone().step_by(BLOCK).map(|begin| begin..range.end.min(begin + BLOCK)) {
+            for (second, begun) in block.clone().zip(intervals.begun(first, block)) {
+                let worst = if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
+                if begun >= worst {
+                    continue;
+                }
+                let loss = intervals.loss((first, second), steps, worst);
+                if loss < worst {
+                    best.truncate(CANDIDATES - 1);
+                    let at = best.partition_point(|&(known, _)| known <= loss);
+                    best.insert(at, (loss, second));
+                }
             }
         }
         let least = best.first().map_or(f64::INFINITY, |best| best.0);
@@ -133,6 +142,17 @@ impl<'a> Intervals<'a> {
     pub(super) fn of(one: &'a Rhythm, other: &'a Rhythm) -> Self {
         let are_stated = !one.labels.is_empty() && !other.labels.is_empty();
         Self { one: one.steps(), other: other.steps(), labels: are_stated.then_some((one, other)) }
+    }
+
+    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`LEAST`] intervals: the compiler
+    /// compares those of several places at once.
+    fn begun(&self, first: usize, places: Range<usize>) -> [f64; BLOCK] {
+        let mut losses = [0.0; BLOCK];
+        for (step, one) in self.one[first..first + LEAST].iter().enumerate() {
+            let others = &self.other[places.start + step..places.end + step];
+            losses.iter_mut().zip(others).for_each(|(loss, other)| *loss += square(one - other));
+        }
+        losses
     }
 
     /// The squares of the differences of this number of consecutive intervals in ns²; at least `worst` where it is no less.

@@ -87,5 +87,8 @@ impl Lag {
 
 /// The square of a difference of intervals in ns².
 pub(super) fn square(difference: f64) -> f64 {
-    difference.powi(2).min(WIDEST_NS.powi(2))
+    const WIDEST: f64 = WIDEST_NS * WIDEST_NS;
+    let square = difference * difference;
+    // One instruction, unlike `min`, which looks for numbers that are none.
+    if square < WIDEST { square } else { WIDEST }
 }
