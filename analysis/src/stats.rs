@@ -200,17 +200,17 @@ pub(crate) fn nearest_rank(count: usize, percent: usize) -> usize {
 /// The median, the 95th and the 99th percentile by nearest rank.
 fn percentiles(short: &mut [u32], long: &[i64]) -> [i64; 3] {
     let calls = short.len() + long.len();
-    // The 99th first: the others then only look at the part below it.
-    let mut bound = short.len();
+    // The median first: the others then only look at the part above it.
+    let mut below = 0;
     let mut found = [0; 3];
-    for (slot, percent) in [99, 95, 50].into_iter().enumerate() {
+    for (slot, percent) in [50, 95, 99].into_iter().enumerate() {
         let position = nearest_rank(calls, percent);
-        found[2 - slot] = match position.checked_sub(short.len()) {
+        found[slot] = match position.checked_sub(short.len()) {
             Some(position) => long[position],
-            None if position >= bound => i64::from(short[position]),
+            None if position < below => i64::from(short[position]),
             None => {
-                let (_, &mut value, _) = short[..bound].select_nth_unstable(position);
-                bound = position;
+                let (_, &mut value, _) = short[below..].select_nth_unstable(position - below);
+                below = position + 1;
                 i64::from(value)
             }
         };
