@@ -1,9 +1,12 @@
 //! The kernel names of a trace: each looked at once, however many dispatches carry it.
 
+use std::ops::Range;
+
 use rtl_schema::{NameId, Tables};
 
 use crate::Categories;
 use crate::kernel_index::{Kernel, KernelIndex};
+use crate::parallel;
 
 /// The kernels of a trace and the kernel of each stored name.
 #[derive(Debug)]
@@ -12,6 +15,7 @@ pub struct KernelNames {
     pub(crate) kernels: Vec<Kernel>,
     kernel_of_slot: Vec<u32>,
     collective_of_slot: Vec<bool>,
+    rows_of_slot: Vec<u64>,
     strings: usize,
     /// The rules behind the categories.
     pub(crate) categories: Categories,
@@ -21,13 +25,10 @@ impl KernelNames {
     /// Looks at every name that a dispatch carries.
     pub fn of(tables: &Tables, categories: &Categories) -> Self {
         let strings = tables.strings.len();
-        let mut used = vec![false; strings + 2];
-        for &name in &tables.dispatches.name {
-            used[slot(name, strings)] = true;
-        }
+        let rows_of_slot = rows_of_slots(&tables.dispatches.name, strings);
         let mut index = KernelIndex::new(categories);
         let mut number_of_slot = Vec::new();
-        for position in (0..used.len()).filter(|&position| used[position]) {
+        for position in (0..rows_of_slot.len()).filter(|&position| rows_of_slot[position] > 0) {
             let name = match position.checked_sub(strings) {
                 None => NameId(position as u32),
                 Some(0) => NameId::NONE,
@@ -42,13 +43,26 @@ impl KernelNames {
             kernel_of_slot[slot] = positions[number] as u32;
             collective_of_slot[slot] = kernels[positions[number]].is_collective();
         }
-        Self { kernels, kernel_of_slot, collective_of_slot, strings, categories: categories.clone() }
+        let categories = categories.clone();
+        Self { kernels, kernel_of_slot, collective_of_slot, rows_of_slot, strings, categories }
+    }
+
+    /// How many dispatches carry a name.
+    pub(crate) fn rows(&self, name: NameId) -> u64 {
+        self.rows_of_slot[slot(name, self.strings)]
     }
 
     /// The position in `kernels` of a name that some dispatch carries.
     #[inline]
     pub(crate) fn kernel(&self, name: NameId) -> usize {
         self.kernel_of_slot[slot(name, self.strings)] as usize
+    }
+
+    /// The same, unless it is a collective.
+    #[inline]
+    pub(crate) fn own_kernel(&self, name: NameId) -> Option<usize> {
+        let slot = slot(name, self.strings);
+        (!self.collective_of_slot[slot]).then(|| self.kernel_of_slot[slot] as usize)
     }
 
     /// Whether a name that some dispatch carries is that of a collective.
@@ -63,8 +77,23 @@ impl KernelNames {
     }
 }
 
+/// The number of rows of each slot.
+fn rows_of_slots(names: &[NameId], strings: usize) -> Vec<u64> {
+    let count = |rows: Range<usize>| {
+        let mut count = vec![0_u64; strings + 2];
+        names[rows].iter().for_each(|&name| count[slot(name, strings)] += 1);
+        count
+    };
+    let parts = threads::map(parallel::stretches_of_groups(names.len(), strings + 2), count);
+    let all = parts.into_iter().reduce(|mut all, part| {
+        all.iter_mut().zip(part).for_each(|(all, rows)| *all += rows);
+        all
+    });
+    all.unwrap_or_default()
+}
+
 /// A place for every name: strings first, then the two absent ones.
 #[inline]
-pub(crate) fn slot(name: NameId, strings: usize) -> usize {
+fn slot(name: NameId, strings: usize) -> usize {
     if name.index() < strings { name.index() } else { strings + usize::from(name != NameId::NONE) }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Analysis;
 use crate::few;
-use crate::kernel_names::slot;
+use crate::kernel_names::KernelNames;
 use crate::kernels::Group;
 use crate::labels;
 use crate::parallel;
@@ -124,7 +124,7 @@ impl Sanity {
 /// Gathers the findings.
 pub fn check(analysis: &Analysis<'_>) -> Sanity {
     let (tables, sweep) = (analysis.tables, analysis.sweep());
-    let (unresolved_names, unnamed) = nameless(tables);
+    let (unresolved_names, unnamed) = nameless(tables, &analysis.names);
     Sanity {
         dispatches: odd(&tables.dispatches.duration),
         copies: odd_rows(tables.copies.iter().map(|copy| copy.duration)),
@@ -164,18 +164,11 @@ fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> DurationAnomalies {
 }
 
 /// Dispatches called `kernel_0x..` and dispatches without a name.
-fn nameless(tables: &Tables) -> (u64, u64) {
-    let (strings, names) = (tables.strings.len(), &tables.dispatches.name);
-    let count = |rows: Range<usize>| {
-        let mut count = vec![0_u64; strings + 2];
-        names[rows].iter().for_each(|&name| count[slot(name, strings)] += 1);
-        count
-    };
-    let parts = threads::map(parallel::stretches_of_groups(names.len(), strings + 2), count);
-    let rows = |slot: usize| parts.iter().map(|part| part[slot]).sum::<u64>();
+fn nameless(tables: &Tables, names: &KernelNames) -> (u64, u64) {
     let unresolved = tables.strings.iter().filter(|(_, text)| text.starts_with("kernel_0x"));
-    let empty = tables.strings.lookup("").map_or(0, |name| rows(name.index()));
-    (unresolved.map(|(name, _)| rows(name.index())).sum(), empty + rows(strings) + rows(strings + 1))
+    let empty = tables.strings.lookup("").map_or(0, |name| names.rows(name));
+    let absent = names.rows(NameId::NONE) + names.rows(NameId::DANGLING);
+    (unresolved.map(|(name, _)| names.rows(name)).sum(), empty + absent)
 }
 
 fn bad_rows(tables: &Tables) -> Vec<BadRows> {

@@ -49,12 +49,18 @@ pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) ->
     let dispatches = &tables.dispatches;
     let of_rows = |rows: Range<usize>| {
         let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
-        for (row, member, duration) in members.own_work(tables, names, rows) {
-            let by_member = &mut totals[names.kernel(dispatches.name[row])];
-            if by_member.is_empty() {
-                by_member.resize(members.all.len(), CallTotal::default());
+        let tracks = &dispatches.track[rows.clone()];
+        for ((row, &name), &track) in rows.clone().zip(&dispatches.name[rows]).zip(tracks) {
+            if let Some(kernel) = names.own_kernel(name)
+                && let Some(member) = members.of_track(track)
+                && let Some(duration) = dispatches.duration.valid(row)
+            {
+                let by_member = &mut totals[kernel];
+                if by_member.is_empty() {
+                    by_member.resize(members.all.len(), CallTotal::default());
+                }
+                by_member[member].add(duration);
             }
-            by_member[member].add(duration);
         }
         totals
     };
