@@ -8,13 +8,13 @@ use rtl_schema::{ProcessId, Tables};
 use crate::first_use::distinct;
 use crate::idle::{self, Cause, GpuIdle};
 use crate::kernel_names::KernelNames;
-use crate::kernels::{Group, GroupBy, by_kernel_and_category, by_key, by_track};
+use crate::kernels::{Group, GroupBy, by_kernel, by_kernel_and_category, by_key, by_track};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
 use crate::ops::{AgentOps, Op, Order};
 use crate::parallel;
 use crate::ranges::{self, Cursor, Methods, RangeReport, Repeated};
-use crate::ranks::{self, Ranks};
+use crate::ranks::{Matching, RankInputs, Ranks};
 use crate::sweep::{self, Gap, Sweep};
 use crate::{Categories, labels};
 
@@ -32,8 +32,10 @@ const ENOUGH_STEPS: usize = 5;
 pub enum Part {
     /// [`Analysis::compared`].
     Compared,
-    /// [`Analysis::kernels`] and [`Analysis::categories`].
+    /// [`Analysis::kernels`].
     Kernels,
+    /// [`Analysis::categories`], and with them the kernels.
+    Categories,
     /// [`Analysis::launches`].
     Launches,
     /// [`Analysis::sweep`].
@@ -48,8 +50,16 @@ pub enum Part {
 
 impl Part {
     /// All of them, in the order in which they begin: what takes longest comes first.
-    const ALL: [Self; 7] =
-        [Self::Compared, Self::Kernels, Self::Launches, Self::Sweep, Self::Idle, Self::Ranges, Self::Steps];
+    const ALL: [Self; 8] = [
+        Self::Compared,
+        Self::Kernels,
+        Self::Categories,
+        Self::Launches,
+        Self::Sweep,
+        Self::Idle,
+        Self::Ranges,
+        Self::Steps,
+    ];
 }
 
 /// The rows of a trace with what is known of them so far: a part is computed when it is first needed.
@@ -60,12 +70,15 @@ pub struct Analysis<'a> {
     /// How ops are tied to ranges.
     pub(crate) methods: Methods<'a>,
     order: OnceLock<Order>,
-    kernels: OnceLock<[Vec<Group>; 2]>,
+    kernels: OnceLock<Vec<Group>>,
+    categories: OnceLock<Vec<Group>>,
     sweep: OnceLock<Sweep>,
     launches: OnceLock<Option<(Latency, Queues)>>,
     idle: OnceLock<Vec<GpuIdle>>,
     ranges: OnceLock<RangeReport>,
     steps: OnceLock<Option<Repeated>>,
+    /// Ranks, or only their collectives where none of these match.
+    compared: OnceLock<Result<Ranks, Box<Matching>>>,
     ranks: OnceLock<Ranks>,
 }
 
@@ -78,39 +91,64 @@ impl<'a> Analysis<'a> {
             methods: Methods::of(tables),
             order: OnceLock::new(),
             kernels: OnceLock::new(),
+            categories: OnceLock::new(),
             sweep: OnceLock::new(),
             launches: OnceLock::new(),
             idle: OnceLock::new(),
             ranges: OnceLock::new(),
             steps: OnceLock::new(),
+            compared: OnceLock::new(),
             ranks: OnceLock::new(),
         }
     }
 
-    /// Computes parts that are needed later, several at a time; nothing where there are at most 200,000 dispatches.
+    /// Computes parts that are needed later, several at a time; of at most 200,000 dispatches only what would else be done twice.
     pub fn prepare(&self, parts: &[Part]) {
         let rows = self.tables.dispatches.len();
+        let has_categories = parts.contains(&Part::Categories);
         if rows <= parallel::LEAST_ROWS {
+            if has_categories {
+                self.categories();
+            }
             return;
         }
         // What grouping many kernels takes for a while is not taken together with what others take.
-        if parts.contains(&Part::Kernels) && parallel::are_many(self.names.kernels.len(), rows) {
-            self.kernels();
+        let groups_kernels = has_categories || parts.contains(&Part::Kernels);
+        if groups_kernels && parallel::are_many(self.names.kernels.len(), rows) {
+            self.group_kernels(has_categories);
         }
         // All others need it: two that wait for one part would keep its threads.
-        if parts.iter().any(|part| *part != Part::Kernels) {
-            self.order();
+        if parts.iter().any(|part| !matches!(part, Part::Kernels | Part::Categories)) {
+            self.order_ops(parts.contains(&Part::Steps));
         }
-        let parts = Part::ALL.iter().filter(|part| parts.contains(part));
+        let is_other = |part: &&Part| **part != Part::Kernels || !has_categories;
+        let parts = Part::ALL.iter().filter(|part| parts.contains(part)).filter(is_other);
         threads::map(parts, |part| match part {
             Part::Compared => _ = self.compared(),
             Part::Kernels => _ = self.kernels(),
+            Part::Categories => _ = self.categories(),
             Part::Launches => _ = self.launches(),
             Part::Sweep => _ = self.sweep(),
             Part::Idle => _ = self.idle(),
             Part::Ranges => _ = self.ranges(),
             Part::Steps => _ = self.steps(),
         });
+    }
+
+    /// Orders the ops. What ties them to ranges is found on one thread, and several parts would wait for it where there are steps: so
+    /// it is found beside that.
+    fn order_ops(&self, has_steps: bool) {
+        match has_steps && !self.tables.ranges.is_empty() && threads::limit() > 1 {
+            true => _ = threads::both(|| _ = self.order(), || self.methods.find()),
+            false => _ = self.order(),
+        }
+    }
+
+    fn group_kernels(&self, has_categories: bool) {
+        match has_categories {
+            true => _ = self.categories(),
+            false => _ = self.kernels(),
+        }
     }
 
     /// The rows.
@@ -124,16 +162,17 @@ impl<'a> Analysis<'a> {
 
     /// Kernels, largest total first.
     pub fn kernels(&self) -> &[Group] {
-        &self.by_kernel_and_category()[0]
+        self.kernels.get_or_init(|| by_kernel(self.tables, &self.names))
     }
 
     /// Categories of kernels, largest total first.
     pub fn categories(&self) -> &[Group] {
-        &self.by_kernel_and_category()[1]
-    }
-
-    fn by_kernel_and_category(&self) -> &[Vec<Group>; 2] {
-        self.kernels.get_or_init(|| by_kernel_and_category(self.tables, &self.names))
+        self.categories.get_or_init(|| {
+            let [kernels, categories] = by_kernel_and_category(self.tables, &self.names);
+            // They may be known.
+            _ = self.kernels.set(kernels);
+            categories
+        })
     }
 
     /// All dispatches by `key`, largest total first.
@@ -237,7 +276,10 @@ impl<'a> Analysis<'a> {
 
     /// Ranks side by side.
     pub fn ranks(&self) -> &Ranks {
-        self.ranks.get_or_init(|| ranks::ranks(self.tables, &self.names, self.order(), &self.methods))
+        match self.matched() {
+            Ok(ranks) => ranks,
+            Err(matching) => self.ranks.get_or_init(|| Matching::clone(matching).ranks(&self.rank_inputs())),
+        }
     }
 
     /// Ranks side by side, where there are several and their collectives match.
@@ -248,8 +290,20 @@ impl<'a> Analysis<'a> {
         let runs_collectives = |ops: &&AgentOps| ops.dispatches.iter().any(is_collective);
         let have_collectives =
             self.names.any_collective() && self.order().agents.iter().filter(runs_collectives).count() > 1;
-        let matched = |ranks: &&Ranks| ranks.ranks.iter().any(|rank| rank.collectives > 0);
-        have_collectives.then(|| self.ranks()).filter(|ranks| ranks.ranks.len() > 1).filter(matched)
+        if have_collectives { self.matched().as_ref().ok() } else { None }
+    }
+
+    fn matched(&self) -> &Result<Ranks, Box<Matching>> {
+        self.compared.get_or_init(|| {
+            let inputs = self.rank_inputs();
+            let matching = Matching::of(&inputs);
+            if matching.is_any() { Ok(matching.ranks(&inputs)) } else { Err(Box::new(matching)) }
+        })
+    }
+
+    fn rank_inputs(&self) -> RankInputs<'_> {
+        let Self { tables, names, methods, .. } = self;
+        RankInputs { tables, names, order: self.order(), methods }
     }
 
     /// The processes that ran ops, in the order of their first use.

@@ -113,21 +113,15 @@ pub fn sort(groups: &mut [impl Borrow<Group>], sort: Sort) {
     });
 }
 
-/// Groups by kernel and by category, for the price of one: the kernels of a category stand side by side.
+/// Groups by kernel.
+pub(crate) fn by_kernel(tables: &Tables, names: &KernelNames) -> Vec<Group> {
+    groups_of_kernels(&mut sorted_by_kernel(tables, names), names)
+}
+
+/// Groups by kernel and by category, for little more than the price of one: the kernels of a category stand side by side.
 pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [Vec<Group>; 2] {
-    let dispatches = &tables.dispatches;
-    let mut sorted =
-        Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]));
-    let mut kernels = names.kernels.iter();
-    let mut by_kernel = Vec::with_capacity(names.kernels.len());
-    sorted.for_each(single(names.kernels.len()), true, |Figures { stats, zero, bars }| {
-        by_kernel.extend(kernels.next().map(|kernel| Group {
-            stats,
-            zero,
-            bars,
-            ..Group::of_kernel(kernel)
-        }));
-    });
+    let mut sorted = sorted_by_kernel(tables, names);
+    let by_kernel = groups_of_kernels(&mut sorted, names);
     let mut categories: Vec<Range<usize>> = Vec::new();
     for kernels in names.kernels.chunk_by(|one, other| one.category == other.category) {
         let first = categories.last().map_or(0, |last| last.end);
@@ -139,7 +133,21 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
             [&names.kernels[categories[by_category.len()].start].category; 2].map(Arc::clone);
         by_category.push(Group { label, category: Some(category), stats, zero, ..Group::default() });
     });
-    [finish(by_kernel), finish(by_category)]
+    [by_kernel, finish(by_category)]
+}
+
+fn sorted_by_kernel(tables: &Tables, names: &KernelNames) -> Sorted {
+    let dispatches = &tables.dispatches;
+    Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]))
+}
+
+fn groups_of_kernels(sorted: &mut Sorted, names: &KernelNames) -> Vec<Group> {
+    let mut kernels = names.kernels.iter();
+    let mut groups = Vec::with_capacity(names.kernels.len());
+    sorted.for_each(single(names.kernels.len()), true, |Figures { stats, zero, bars }| {
+        groups.extend(kernels.next().map(|kernel| Group { stats, zero, bars, ..Group::of_kernel(kernel) }));
+    });
+    finish(groups)
 }
 
 /// Groups by something that the track decides.

@@ -12,6 +12,8 @@ use crate::parallel;
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     pub(crate) agents: Vec<AgentOps>,
+    /// By track, whether any of these ops ran on it.
+    pub(crate) used_tracks: Vec<bool>,
 }
 
 /// The rows of one GPU that ran at least one op.
@@ -20,6 +22,8 @@ pub(crate) struct AgentOps {
     pub(crate) agent: AgentId,
     pub(crate) dispatches: Vec<u32>,
     pub(crate) copies: Vec<u32>,
+    /// The last end in ns.
+    pub(crate) end: i64,
 }
 
 impl AgentOps {

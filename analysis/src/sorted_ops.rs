@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, Tables};
+use rtl_schema::{AgentId, Tables, TrackId};
 
 use crate::ops::{AgentOps, Order};
 use crate::parallel;
@@ -15,42 +15,70 @@ impl Order {
         let agent_count = agent_of_track.iter().max().map_or(0, |&agent| agent as usize + 1);
         let start = |row: u32| tables.dispatches.start[row as usize];
         let sort = |rows: Range<usize>| sorted(tables, &agent_of_track, agent_count, rows);
+        let mut used_tracks = vec![false; agent_of_track.len()];
+        let mut ends = vec![i64::MIN; agent_count];
         let stretches = threads::map(parallel::stretches(tables.dispatches.len()), sort);
         let mut parts: Vec<Vec<Vec<u32>>> = vec![Vec::with_capacity(stretches.len()); agent_count];
         for stretch in stretches {
-            parts.iter_mut().zip(stretch).for_each(|(parts, part)| parts.push(part));
+            used_tracks.iter_mut().zip(stretch.used_tracks).for_each(|(used, is_used)| *used |= is_used);
+            for ((parts, end), part) in parts.iter_mut().zip(&mut ends).zip(stretch.agents) {
+                *end = part.end.max(*end);
+                parts.push(part.rows);
+            }
         }
         let joined = threads::map(parts, |parts| join_sorted(parts, start));
         let mut agents: Vec<AgentOps> = joined
             .into_iter()
+            .zip(ends)
             .enumerate()
-            .map(|(agent, dispatches)| AgentOps {
+            .map(|(agent, (dispatches, end))| AgentOps {
                 agent: AgentId(agent as u32),
                 dispatches,
                 copies: Vec::new(),
+                end,
             })
             .collect();
         for (row, copy) in tables.copies.iter().enumerate() {
-            if copy.duration.is_some_and(|duration| duration >= 0) {
-                agents[agent_of_track[copy.track.index()] as usize].copies.push(row as u32);
+            if let Some(duration) = copy.duration.filter(|&duration| duration >= 0) {
+                let ops = &mut agents[agent_of_track[copy.track.index()] as usize];
+                ops.copies.push(row as u32);
+                ops.end = ops.end.max(copy.start.saturating_add(duration));
+                used_tracks[copy.track.index()] = true;
             }
         }
         for agent in &mut agents {
             agent.copies.sort_unstable_by_key(|&row| tables.copies[row as usize].start);
         }
+        let is_cpu =
+            |agent: usize| tables.agents.get(agent).is_some_and(|agent| agent.kind == AgentKind::Cpu);
+        for (used, &agent) in used_tracks.iter_mut().zip(&agent_of_track) {
+            *used &= !is_cpu(agent as usize);
+        }
         agents.retain(|ops| {
-            let is_cpu =
-                tables.agents.get(ops.agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu);
-            !is_cpu && (!ops.dispatches.is_empty() || !ops.copies.is_empty())
+            !is_cpu(ops.agent.index()) && (!ops.dispatches.is_empty() || !ops.copies.is_empty())
         });
-        Self { agents }
+        Self { agents, used_tracks }
     }
 }
 
-/// By agent, the dispatches of some rows that have a valid duration, by start.
-fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<usize>) -> Vec<Vec<u32>> {
+/// The dispatches of some rows that have a valid duration.
+struct Stretch {
+    agents: Vec<Sorted>,
+    used_tracks: Vec<bool>,
+}
+
+/// Those of one agent.
+struct Sorted {
+    /// By start.
+    rows: Vec<u32>,
+    /// The last end in ns.
+    end: i64,
+}
+
+/// Sorts rows by agent and start.
+fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<usize>) -> Stretch {
     let dispatches = &tables.dispatches;
-    let tracks = &dispatches.track[rows.clone()];
+    let (tracks, starts) = (&dispatches.track[rows.clone()], &dispatches.start[rows.clone()]);
     let mut rows_of_track = vec![0_usize; agent_of_track.len()];
     for track in tracks {
         rows_of_track[track.index()] += 1;
@@ -60,14 +88,28 @@ fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<us
         counts[agent_of_track[track] as usize] += count;
     }
     let start = |row: u32| dispatches.start[row as usize];
-    let all_short = dispatches.duration.all_short();
     let mut sorters: Vec<Sorter> = counts.iter().map(|&count| Sorter::with_capacity(count)).collect();
-    for (row, track) in rows.zip(tracks) {
-        if all_short || dispatches.duration.valid(row).is_some() {
-            sorters[agent_of_track[track.index()] as usize].push(row as u32, start);
+    let mut used_tracks: Vec<bool> = rows_of_track.iter().map(|&rows| rows > 0).collect();
+    let mut add = |row: usize, track: TrackId, moment: i64, length: i64| {
+        let sorter = &mut sorters[agent_of_track[track.index()] as usize];
+        sorter.end = sorter.end.max(moment.saturating_add(length));
+        sorter.push(row as u32, moment, start);
+    };
+    let ops = rows.clone().zip(tracks).zip(starts);
+    if dispatches.duration.all_short() {
+        for (((row, &track), &moment), &length) in ops.zip(&dispatches.duration.short()[rows]) {
+            add(row, track, moment, i64::from(length));
+        }
+    } else {
+        used_tracks.fill(false);
+        for ((row, &track), &moment) in ops {
+            if let Some(length) = dispatches.duration.valid(row) {
+                used_tracks[track.index()] = true;
+                add(row, track, moment, length);
+            }
         }
     }
-    sorters.into_iter().map(|sorter| sorter.finish(start)).collect()
+    Stretch { agents: sorters.into_iter().map(|sorter| sorter.finish(start)).collect(), used_tracks }
 }
 
 /// Joins rows that are sorted by start in each part. Parts follow each other in a trace, so that few rows of one lie within
@@ -97,10 +139,12 @@ fn join_sorted(parts: Vec<Vec<u32>>, start: impl Fn(u32) -> i64) -> Vec<u32> {
 /// Sorts rows by start as they come. Recorders write ops in order of completion, so most rows are in place and
 /// the others a few places off: insertion repairs that while the rows at hand are in the cache, and gives way
 /// to a real sort beyond a budget.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sorter {
     rows: Vec<u32>,
-    last: Option<i64>,
+    /// The last start, and the last end, in ns.
+    last: i64,
+    end: i64,
     moves: usize,
     unsorted: bool,
 }
@@ -110,16 +154,16 @@ const BUDGET: usize = 4;
 
 impl Sorter {
     fn with_capacity(rows: usize) -> Self {
-        Self { rows: Vec::with_capacity(rows), ..Self::default() }
+        let rows = Vec::with_capacity(rows);
+        Self { rows, last: i64::MIN, end: i64::MIN, moves: 0, unsorted: false }
     }
 
-    /// Adds a row.
+    /// Adds a row that starts at `moment`.
     #[inline]
-    fn push(&mut self, row: u32, start: impl Fn(u32) -> i64) {
-        let moment = start(row);
+    fn push(&mut self, row: u32, moment: i64, start: impl Fn(u32) -> i64) {
         self.rows.push(row);
-        if self.last.is_none_or(|last| moment >= last) {
-            self.last = Some(moment);
+        if moment >= self.last {
+            self.last = moment;
         } else if !self.unsorted {
             self.insert(moment, row, start);
         }
@@ -138,11 +182,12 @@ impl Sorter {
     }
 
     /// All rows by start; the order of equal starts is left open.
-    fn finish(mut self, start: impl Fn(u32) -> i64) -> Vec<u32> {
-        if self.unsorted {
-            self.rows.sort_unstable_by_key(|&row| start(row));
+    fn finish(self, start: impl Fn(u32) -> i64) -> Sorted {
+        let Self { mut rows, end, unsorted, .. } = self;
+        if unsorted {
+            rows.sort_unstable_by_key(|&row| start(row));
         }
-        self.rows
+        Sorted { rows, end }
     }
 }
 
@@ -178,9 +223,9 @@ mod tests {
         #[test]
         fn any_rows_come_out_sorted(starts in prop::collection::vec(0_i64..1000, 0..800)) {
             let start = |row: u32| starts[row as usize];
-            let mut sorter = Sorter::default();
-            (0..starts.len() as u32).for_each(|row| sorter.push(row, start));
-            let mut rows = sorter.finish(start);
+            let mut sorter = Sorter::with_capacity(0);
+            (0..starts.len() as u32).for_each(|row| sorter.push(row, start(row), start));
+            let mut rows = sorter.finish(start).rows;
             prop_assert!(rows.is_sorted_by_key(|&row| starts[row as usize]));
             rows.sort_unstable();
             prop_assert_eq!(rows, (0..starts.len() as u32).collect::<Vec<_>>());

@@ -27,11 +27,6 @@ impl UnionLength {
         self.end
     }
 
-    /// The length, however long.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
     /// The length in ns.
     pub(crate) fn length_ns(&self) -> i64 {
         to_ns(self.length)

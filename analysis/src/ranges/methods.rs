@@ -19,6 +19,11 @@ impl<'a> Methods<'a> {
         Self { tables, by_space: OnceLock::new() }
     }
 
+    /// Finds all of them.
+    pub(crate) fn find(&self) {
+        self.by_space();
+    }
+
     pub(super) fn by_space(&self) -> &BySpace {
         self.by_space.get_or_init(|| Attribution::of(self.tables).by_space())
     }

@@ -5,6 +5,7 @@ use rtl_schema::Tables;
 use super::members::Members;
 use crate::kernel_names::KernelNames;
 use crate::ops::{self, Order};
+use crate::uncovered::Uncovered;
 use crate::union_length::{UnionLength, to_ns};
 
 /// Unions of the ops of one rank.
@@ -38,17 +39,42 @@ impl Busy {
     }
 }
 
-/// By member. Two processes that share a GPU have unions of their own.
-pub(super) fn busy(tables: &Tables, order: &Order, members: &Members, names: &KernelNames) -> Vec<Busy> {
+/// One member on the walk over the ops.
+#[derive(Debug, Default)]
+struct Own {
+    busy: Busy,
+    waits: Uncovered,
+}
+
+/// By member, how long it was busy, and what nothing but collectives covers of its waits, in ns. Two processes that share a GPU have
+/// unions of their own.
+pub(super) fn busy(
+    tables: &Tables,
+    order: &Order,
+    members: &Members,
+    names: &KernelNames,
+    waits: Vec<Uncovered>,
+) -> Vec<(Busy, i64)> {
     let by_agent = members.by_agent(order);
-    let mut busy = by_agent.divide(vec![Busy::default(); members.all.len()]);
-    ops::in_order_on_threads(tables, order, &mut busy, |busy, same| {
-        for op in same.ops() {
-            if let Some(at) = members.of_track(op.track(tables)) {
-                let collective = !op.copy && names.is_collective(tables.dispatches.name[op.row as usize]);
-                busy[by_agent.place(at)].add(same.start, op.length(tables), collective);
+    let own = waits.into_iter().map(|waits| Own { busy: Busy::default(), waits }).collect();
+    let bases = order.agents.iter().map(|ops| ops.base(tables));
+    let mut gpus: Vec<(i64, Vec<Own>)> = bases.zip(by_agent.divide(own)).collect();
+    let place_of_track = by_agent.places_of_tracks(members);
+    let any_collective = names.any_collective();
+    ops::in_order_on_threads(tables, order, &mut gpus, |(base, members), same| {
+        same.ops().for_each(|op| {
+            let place = place_of_track[op.track(tables).index()];
+            let Some(Own { busy, waits }) = members.get_mut(place) else { return };
+            let is_collective =
+                any_collective && !op.copy && names.is_collective(tables.dispatches.name[op.row as usize]);
+            let length = op.length(tables);
+            busy.add(same.start, length, is_collective);
+            if !is_collective {
+                let start = base.saturating_add_unsigned(same.start);
+                waits.add(start, start.saturating_add_unsigned(length));
             }
-        }
+        });
     });
-    by_agent.join(busy)
+    let own = by_agent.join(gpus.into_iter().map(|(_, members)| members).collect());
+    own.into_iter().map(|Own { busy, waits }| (busy, waits.finish())).collect()
 }

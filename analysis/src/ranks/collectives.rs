@@ -38,6 +38,7 @@ pub struct CollectiveGroup {
 }
 
 /// The collectives of one group of ranks.
+#[derive(Debug, Clone)]
 pub(super) struct GroupInstances {
     pub(super) kernel: String,
     /// The indices of its members.
@@ -49,6 +50,7 @@ pub(super) struct GroupInstances {
 }
 
 /// All collectives of a trace.
+#[derive(Debug, Clone)]
 pub(super) struct Collectives {
     /// Most time first.
     pub(super) groups: Vec<CollectiveGroup>,

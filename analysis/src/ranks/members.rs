@@ -47,6 +47,12 @@ impl ByAgent {
         self.places[member]
     }
 
+    /// By track, the same of the member whose ops are on it; beyond all positions where there is none.
+    pub(super) fn places_of_tracks(&self, members: &Members) -> Vec<usize> {
+        let place = |member: &Option<usize>| member.map_or(usize::MAX, |member| self.places[member]);
+        members.of_track.iter().map(place).collect()
+    }
+
     /// A value of each member, by GPU.
     pub(super) fn divide<T: Default>(&self, mut values: Vec<T>) -> Vec<Vec<T>> {
         let mut take = |&member: &usize| std::mem::take(&mut values[member]);
@@ -67,12 +73,7 @@ impl ByAgent {
 impl Members {
     /// Those that ran an op with a known duration.
     pub(super) fn of(tables: &Tables, order: &Order) -> Self {
-        let mut used = vec![false; tables.tracks.rows().len()];
-        for ops in &order.agents {
-            ops.dispatches.iter().for_each(|&row| used[tables.dispatches.track[row as usize].index()] = true);
-            ops.copies.iter().for_each(|&row| used[tables.copies[row as usize].track.index()] = true);
-        }
-        Self::of_tracks(tables, &used)
+        Self::of_tracks(tables, &order.used_tracks)
     }
 
     /// Those whose tracks are `used`.

@@ -103,63 +103,87 @@ pub struct Ranks {
     pub outliers: Vec<Outlier>,
 }
 
-/// Compares the ranks of a trace. Where there is only one, only what it did itself is said.
-pub(crate) fn ranks(tables: &Tables, names: &KernelNames, order: &Order, methods: &Methods<'_>) -> Ranks {
-    let members = Members::of(tables, order);
-    let are_several = members.all.len() > 1;
-    let own = || {
-        let totals = are_several.then(|| kernels::totals(tables, &members, names));
-        (busy::busy(tables, order, &members, names), totals.unwrap_or_default())
-    };
-    // Matching takes longest, and works on one thread.
-    let matched = || collectives::collectives(tables, &members, names);
-    let (collectives, (busy, totals)) = threads::both(matched, own);
-    let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
-        collectives;
-    let exposed = || exposed::waiting_ns(tables, order, &members, names, &instances);
-    let steps = || are_several.then(|| steps::steps((methods, order), &members, names, &instances)).flatten();
-    let (exposed, steps) = threads::both(exposed, steps);
-    let rank = |(((member, busy), waits), &exposed_wait_ns): (((&Member, &Busy), &RankWaits), &i64)| {
-        let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
-        let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
-        Rank {
-            wall_ns: busy.wall_ns(),
-            exposed_wait_ns,
-            name,
-            rank,
-            gpu,
-            busy_ns,
-            compute_ns,
-            ..Rank::of(waits)
-        }
-    };
-    let mut ranks = Ranks {
-        ranks: members.all.iter().zip(&busy).zip(&waits).zip(&exposed).map(rank).collect(),
-        collectives: groups,
-        bandwidth,
-        unsized_calls,
-        unmatched_calls: unmatched.calls,
-        unmatched_at_edges: unmatched.at_edges,
-        missing: unmatched.ranks.iter().map(|&member| members.all[member].name.clone()).collect(),
-        straggler: straggler.map(|member| members.all[member].name.clone()),
-        ..Ranks::default()
-    };
-    if are_several {
-        ranks.steps = steps;
-        let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
-        let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
-        let waits: Vec<(i64, u64)> =
-            ranks.ranks.iter().map(|rank| (rank.clock_free_wait_ns, rank.collectives)).collect();
-        ranks.kernels = kernels::imbalances(&totals, &names);
-        ranks.outliers = outliers::outliers(&RankValues {
-            names: &names,
-            compute: &compute,
-            steps: ranks.steps.as_ref(),
-            waits: &waits,
-            kernels: &totals,
-        });
+/// What ranks are compared by.
+pub(crate) struct RankInputs<'a> {
+    pub(crate) tables: &'a Tables,
+    pub(crate) names: &'a KernelNames,
+    pub(crate) order: &'a Order,
+    pub(crate) methods: &'a Methods<'a>,
+}
+
+/// The ranks of a trace and their collectives: all that is needed to see whether comparing them says anything.
+#[derive(Debug, Clone)]
+pub(crate) struct Matching {
+    members: Members,
+    collectives: Collectives,
+}
+
+impl Matching {
+    /// Matches the collectives.
+    pub(crate) fn of(&RankInputs { tables, names, order, .. }: &RankInputs<'_>) -> Self {
+        let members = Members::of(tables, order);
+        let collectives = collectives::collectives(tables, &members, names);
+        Self { members, collectives }
     }
-    ranks
+
+    /// Whether any collective of several ranks matches.
+    pub(crate) fn is_any(&self) -> bool {
+        self.members.all.len() > 1 && self.collectives.waits.iter().any(|waits| waits.collectives > 0)
+    }
+
+    /// Compares the ranks. Where there is only one, only what it did itself is said.
+    pub(crate) fn ranks(self, &RankInputs { tables, names, order, methods }: &RankInputs<'_>) -> Ranks {
+        let Self { members, collectives } = self;
+        let are_several = members.all.len() > 1;
+        let Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls } =
+            collectives;
+        let own = || busy::busy(tables, order, &members, names, exposed::waits(&members, &instances));
+        let totals = || if are_several { kernels::totals(tables, &members, names) } else { Vec::new() };
+        let steps =
+            || are_several.then(|| steps::steps((methods, order), &members, names, &instances)).flatten();
+        let (own, (totals, steps)) = threads::both(own, || threads::both(totals, steps));
+        let rank = |((member, (busy, exposed_wait_ns)), waits): ((&Member, (Busy, i64)), &RankWaits)| {
+            let (busy_ns, compute_ns) = busy.busy_and_compute_ns();
+            let (name, rank, gpu) = (member.name.clone(), member.rank, member.gpu);
+            Rank {
+                wall_ns: busy.wall_ns(),
+                exposed_wait_ns,
+                name,
+                rank,
+                gpu,
+                busy_ns,
+                compute_ns,
+                ..Rank::of(waits)
+            }
+        };
+        let mut ranks = Ranks {
+            ranks: members.all.iter().zip(own).zip(&waits).map(rank).collect(),
+            collectives: groups,
+            bandwidth,
+            unsized_calls,
+            unmatched_calls: unmatched.calls,
+            unmatched_at_edges: unmatched.at_edges,
+            missing: unmatched.ranks.iter().map(|&member| members.all[member].name.clone()).collect(),
+            straggler: straggler.map(|member| members.all[member].name.clone()),
+            ..Ranks::default()
+        };
+        if are_several {
+            ranks.steps = steps;
+            let names: Vec<&str> = members.all.iter().map(|member| member.name.as_str()).collect();
+            let compute: Vec<Option<i64>> = ranks.ranks.iter().map(|rank| Some(rank.compute_ns)).collect();
+            let waits: Vec<(i64, u64)> =
+                ranks.ranks.iter().map(|rank| (rank.clock_free_wait_ns, rank.collectives)).collect();
+            ranks.kernels = kernels::imbalances(&totals, &names);
+            ranks.outliers = outliers::outliers(&RankValues {
+                names: &names,
+                compute: &compute,
+                steps: ranks.steps.as_ref(),
+                waits: &waits,
+                kernels: &totals,
+            });
+        }
+        ranks
+    }
 }
 
 impl Ranks {

@@ -10,7 +10,7 @@ use super::queues::{QueueChecks, Queues};
 use super::types::{Gap, Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
-use crate::ops::{AgentOps, Op, Simultaneous};
+use crate::ops::{AgentOps, Op, Simultaneous, length};
 use crate::union_length::to_ns;
 
 /// The figures of one GPU.
@@ -70,16 +70,15 @@ impl<'a> GpuSweep<'a> {
     #[inline]
     pub(super) fn add(&mut self, same: Simultaneous<'a>) {
         let Simultaneous { start, dispatches, copies } = same;
-        if let (&[row], []) = (dispatches, copies) {
-            self.idle_until(start, || Op { copy: false, row });
-            self.add_dispatch(row, start);
-        } else {
-            self.add_several(same);
-        }
-        self.checks.add(self.tables, dispatches, start);
+        let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
+        let length = length(&self.tables.dispatches.duration, row);
+        self.idle_until(start, || Op { copy: false, row });
+        self.add_dispatch(row, start, length);
+        self.checks.add(self.tables, row, start, length);
     }
 
     /// Adds ops of equal start, and copies.
+    #[cold]
     fn add_several(&mut self, same: Simultaneous<'a>) {
         let Simultaneous { start, dispatches, copies } = same;
         let tables = self.tables;
@@ -87,11 +86,13 @@ impl<'a> GpuSweep<'a> {
             self.idle_until(start, || first);
         }
         for &row in dispatches {
-            self.add_dispatch(row, start);
+            self.add_dispatch(row, start, length(&tables.dispatches.duration, row));
         }
         for &row in copies {
-            self.add_op(Op { copy: true, row }, Class::Copy, start);
+            let op = Op { copy: true, row };
+            self.add_op(op, Class::Copy, start, op.length(tables));
         }
+        self.checks.add_simultaneous(tables, dispatches, start);
     }
 
     /// Records the gap before ops that start at `start`, if there is one.
@@ -116,19 +117,19 @@ impl<'a> GpuSweep<'a> {
         self.busy.add(start, end);
     }
 
-    #[inline]
-    fn add_dispatch(&mut self, row: u32, start: u64) {
+    #[inline(always)]
+    fn add_dispatch(&mut self, row: u32, start: u64, length: u64) {
         let name = self.tables.dispatches.name[row as usize];
         let class = match self.any_collective && self.names.is_collective(name) {
             true => Class::Collective,
             false => Class::Kernel,
         };
-        self.add_op(Op { copy: false, row }, class, start);
+        self.add_op(Op { copy: false, row }, class, start, length);
     }
 
-    #[inline]
-    fn add_op(&mut self, op: Op, class: Class, start: u64) {
-        let end = start.saturating_add(op.length(self.tables));
+    #[inline(always)]
+    fn add_op(&mut self, op: Op, class: Class, start: u64, length: u64) {
+        let end = start.saturating_add(length);
         self.last = self.later(op, end);
         self.utilization.add(class, start, end);
     }

@@ -20,7 +20,7 @@ pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, PARTS, Suspic
 pub(crate) use self::utilization::{Class, Utilization};
 use crate::few;
 use crate::kernel_names::KernelNames;
-use crate::ops::{self, AgentOps, Op, Order};
+use crate::ops::{self, Order};
 
 /// Sweeps all GPUs and keeps the `longest` longest gaps.
 pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Sweep {
@@ -51,10 +51,6 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
 
 /// The first start and the last end of the ops of all GPUs, in ns.
 fn time(tables: &Tables, order: &Order) -> (i64, i64) {
-    let of_gpu = |ops: &AgentOps| {
-        let end = |op: Op| op.start(tables).saturating_add_unsigned(op.length(tables));
-        (ops.base(tables), ops.ops().map(end).max().unwrap_or(i64::MIN))
-    };
-    let wider = |one: (i64, i64), other: (i64, i64)| (one.0.min(other.0), one.1.max(other.1));
-    threads::map(&order.agents, of_gpu).into_iter().reduce(wider).unwrap_or_default()
+    let of_gpus = order.agents.iter().map(|ops| (ops.base(tables), ops.end));
+    of_gpus.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1))).unwrap_or_default()
 }

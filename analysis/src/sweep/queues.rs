@@ -56,17 +56,7 @@ impl<'a> QueueChecks<'a> {
     }
 
     /// Adds all dispatches that start at `start`.
-    #[inline]
-    pub(super) fn add(&mut self, tables: &Tables, rows: &[u32], start: u64) {
-        match rows {
-            [] => {}
-            &[row] => self.check(tables, row, start),
-            _ => self.add_simultaneous(tables, rows, start),
-        }
-    }
-
-    #[cold]
-    fn add_simultaneous(&mut self, tables: &Tables, rows: &[u32], start: u64) {
+    pub(super) fn add_simultaneous(&mut self, tables: &Tables, rows: &[u32], start: u64) {
         let dispatches = &tables.dispatches;
         let key = |row: u32| {
             let track: Track = tables.tracks.get(dispatches.track[row as usize]);
@@ -84,18 +74,17 @@ impl<'a> QueueChecks<'a> {
             }
         }
         for row in rows {
-            self.check(tables, row, start);
+            self.add(tables, row, start, length(&dispatches.duration, row));
         }
     }
 
+    /// Adds a dispatch that takes `length` ns, and that no other one starts together with.
     #[inline]
-    fn check(&mut self, tables: &Tables, row: u32, start: u64) {
-        let dispatches = &tables.dispatches;
-        let length = length(&dispatches.duration, row);
+    pub(super) fn add(&mut self, tables: &Tables, row: u32, start: u64, length: u64) {
         if length == 0 {
             return;
         }
-        let queue = self.queues.queue_of_track[dispatches.track[row as usize].index()];
+        let queue = self.queues.queue_of_track[tables.dispatches.track[row as usize].index()];
         let end = &mut self.ends[queue];
         if start < *end {
             self.overlaps += 1;

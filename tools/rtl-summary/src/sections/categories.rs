@@ -10,7 +10,7 @@ use crate::tables::{Scales, groups};
 pub(crate) static CATEGORIES: Section = Section {
     name: "categories",
     help: "Kernel time by category",
-    parts: &[Part::Kernels],
+    parts: &[Part::Categories],
     compute: |context, report| {
         report.sections.categories = Some(Row::list(context.analysis.categories().to_vec()));
     },
