@@ -21,7 +21,7 @@ const WORTH: usize = 4;
 /// Comparing fewer calls takes less time than starting threads.
 const PARALLEL: usize = 20_000;
 
-/// The same, where each call is compared with those of other members: few of them are.
+/// The same of one kind, as a multiple: its calls times its members, of which most are compared with few others.
 const MANY: usize = 50;
 
 /// Groups of all sequences, those without a partner among them.

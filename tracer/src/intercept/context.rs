@@ -258,7 +258,7 @@ impl Context {
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.remove(*ordinal, &self.shared);
         }
-        queue.lend(0);
+        queue.lend_all();
         queue.flow_control.release(false, &*self.shared.runtime);
         log::debug(format_args!("queue {} destroyed", ordinal.0));
     }
@@ -307,7 +307,7 @@ impl Context {
         }
         self.waited.store(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
         for (_, queue) in lock(&self.queues).values() {
-            queue.lend(0);
+            queue.lend_all();
             queue.flow_control.release(false, &*self.shared.runtime);
         }
         self.shared.pool.clear(&*self.shared.runtime);

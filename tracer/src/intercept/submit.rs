@@ -91,13 +91,22 @@ impl Intercepted {
         self.submissions.enter().or_else(|| self.submissions.enter_soon(|| self.shared.is_recording()))
     }
 
-    /// Free slots but for `keep` serve other queues from now on.
+    /// Free slots but for `keep` serve other queues from now on, unless a thread submits at this moment: then the queue is in
+    /// use, and the collector has others to look after.
     pub fn lend(&self, keep: usize) {
-        let rounds = self.enter().map_or(0, |submissions| submissions.rounds(keep));
+        self.give_back(keep, || self.submissions.enter());
+    }
+
+    /// All free slots serve other queues from now on.
+    pub fn lend_all(&self) {
+        self.give_back(0, || self.enter());
+    }
+
+    fn give_back<'a>(&self, keep: usize, enter: impl Fn() -> Option<TryLockGuard<'a, Submissions>>) {
+        let Some(rounds) = enter().map(|submissions| submissions.rounds(keep)) else { return };
         for _ in 0..rounds {
-            if let Some(mut submissions) = self.enter() {
-                submissions.give_back(keep, &self.shared);
-            }
+            let Some(mut submissions) = enter() else { return };
+            submissions.give_back(keep, &self.shared);
         }
     }
 
