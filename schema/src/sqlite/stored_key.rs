@@ -43,23 +43,24 @@ struct Run {
 /// Where the rows of a header have the values of several columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredColumns {
-    types: u32,
+    /// The types of all columns, and the length of the first run: equal types may lie side by side or apart.
+    types: u64,
     runs: [Run; 2],
 }
 
 /// What is stored of the columns of a row: their types and their bytes. Equal keys are equal values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredKey {
-    types: u32,
+    types: u64,
     words: [u64; 2],
 }
 
 impl StoredColumns {
-    /// The columns at up to seven positions of a scan. `None` where a value is no integer or NULL, or the values are too long or too
+    /// The columns at up to eight positions of a scan. `None` where a value is no integer or NULL, or the values are too long or too
     /// scattered.
     pub(crate) fn of<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> Option<Self> {
         let record = row.record()?;
-        let mut types = 0;
+        let mut types = 0_u64;
         let mut stored = [(0, 0); N];
         for (place, column) in stored.iter_mut().zip(columns) {
             let serial = record.serial(column);
@@ -67,7 +68,7 @@ impl StoredColumns {
             if matches!(serial, 7 | 10..) {
                 return None;
             }
-            types = types << 4 | serial;
+            types = types << 4 | u64::from(serial);
             *place = record.bytes_of(column);
         }
         stored.sort_unstable();
@@ -86,6 +87,7 @@ impl StoredColumns {
         for (run, (begin, end)) in found.runs.iter_mut().zip(runs) {
             *run = Run { end, mask: u64::MAX >> (64 - 8 * (end - begin)) };
         }
+        found.types |= u64::from(found.runs[0].mask.count_ones()) << 32;
         Some(found)
     }
 
@@ -104,7 +106,7 @@ impl StoredKey {
         // Odd and without a pattern.
         const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
         let [first, second] = self.words;
-        (first ^ second.rotate_left(27) ^ u64::from(self.types).rotate_left(49)).wrapping_mul(FACTOR)
+        (first ^ second.rotate_left(27) ^ self.types.rotate_left(49)).wrapping_mul(FACTOR)
     }
 }
 

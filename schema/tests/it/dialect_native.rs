@@ -63,6 +63,41 @@ fn a_kernel_has_all_that_its_columns_say() {
 }
 
 #[test]
+fn launches_that_differ_in_one_column_have_shapes_of_their_own() {
+    // Sizes x, y and z, the workgroup, LDS and scratch: two values of each, and NULL but for the first.
+    let sizes = |row: u32| -> [Option<u32>; 8] {
+        std::array::from_fn(|column| match row / 3_u32.pow(column as u32) % 3 {
+            0 => Some(64),
+            1 => Some(128),
+            _ => (column == 0).then_some(192),
+        })
+    };
+    let text = |value: Option<u32>| value.map_or("null".to_owned(), |value| value.to_string());
+    let row = |row: u32| {
+        let [x, y, z, width, height, depth, lds, scratch] = sizes(row).map(text);
+        format!("(1, 0, {row}, {row}, 5, 2, {x}, {width}, {lds}, {scratch}, {y}, {height}, {z}, {depth})")
+    };
+    let rows = 3_u32.pow(8);
+    // Each shape twice, so that the second one is that of the first.
+    let values = (0..rows).chain(0..rows).map(row).collect::<Vec<_>>().join(",");
+    let tables = native(&format!(
+        "insert into rocpd_op (gpuId, queueId, start, end, description_id, opType_id,
+            gridX, workgroupX, lds, scratch, gridY, workgroupY, gridZ, workgroupZ) values {values};"
+    ));
+    assert_eq!(tables.dispatches.len() as u32, 2 * rows);
+    for dispatch in tables.dispatches.iter() {
+        let [x, y, z, width, height, depth, lds, scratch] = sizes(dispatch.start as u32);
+        let shape = tables.shapes.get(dispatch.shape.unwrap());
+        let items = x.map(|x| [x, y.unwrap_or(1), z.unwrap_or(1)].map(u64::from));
+        let workgroup = width.map(|width| [width, height.unwrap_or(1), depth.unwrap_or(1)]);
+        assert_eq!(
+            (shape.items, shape.workgroup, shape.lds, shape.scratch),
+            (items, workgroup, lds, scratch)
+        );
+    }
+}
+
+#[test]
 fn ops_say_when_they_were_enqueued_and_calls_what_they_returned_where_it_is_known() {
     let tables = native(
         "alter table rocpd_op add column enqueued integer;

@@ -24,26 +24,23 @@ impl LaunchFields {
         Self { sizes, lds, scratch, symbol }
     }
 
-    /// The whole shape, if any of it is known.
+    /// The shape, with LDS and scratch where they are selected, if any of it is known.
     pub(super) fn shape(&self, row: &Row<'_>) -> Option<Shape> {
-        let (lds, scratch) = (self.lds.unsigned(row), self.scratch.unsigned(row));
-        let shape = Shape { lds, scratch, ..self.shape_of_sizes(row).unwrap_or_default() };
-        (shape != Shape::default()).then_some(shape)
-    }
-
-    /// Where the rows of a header have the sizes, if their values can be compared as they are stored.
-    pub(super) fn stored_sizes(&self, row: &Row<'_>) -> Option<StoredColumns> {
-        // A column that the table lacks is beyond all, which reads as NULL.
-        StoredColumns::of(row, self.sizes.map(|field| field.position().unwrap_or(usize::MAX)))
-    }
-
-    /// The shape without LDS and scratch, if any of it is known.
-    pub(super) fn shape_of_sizes(&self, row: &Row<'_>) -> Option<Shape> {
         let [x, y, z, width, height, depth] = self.sizes.map(|field| field.int(row));
         // Beside a known x, NULL is 1.
         let items = size(x).map(|x| [x, size(y).unwrap_or(1), size(z).unwrap_or(1)]);
         let workgroup = size(width).map(|width| [width, size(height).unwrap_or(1), size(depth).unwrap_or(1)]);
-        (workgroup.is_some() || items.is_some()).then(|| Shape::of_items(workgroup, items))
+        let (lds, scratch) = (self.lds.unsigned(row), self.scratch.unsigned(row));
+        let shape = Shape { lds, scratch, ..Shape::of_items(workgroup, items) };
+        (shape != Shape::default()).then_some(shape)
+    }
+
+    /// Where the rows of a header have what makes a shape, if their values can be compared as they are stored.
+    pub(super) fn stored(&self, row: &Row<'_>) -> Option<StoredColumns> {
+        let [a, b, c, d, e, f] = self.sizes;
+        // A column that the table lacks is beyond all, which reads as NULL.
+        let position = |field: Field| field.position().unwrap_or(usize::MAX);
+        StoredColumns::of(row, [a, b, c, d, e, f, self.lds, self.scratch].map(position))
     }
 }
 
@@ -52,18 +49,18 @@ fn size<T: TryFrom<i64>>(number: Option<i64>) -> Option<T> {
     T::try_from(number?).ok()
 }
 
-/// Cached shapes by what is stored of their sizes: most rows repeat one of those, for the cost of a comparison or two.
+/// Cached shapes by what is stored of them: most rows repeat one of those, for the cost of a comparison or two.
 #[derive(Debug, Default)]
 pub(super) struct RecentShapes(Vec<[Option<Met>; 2]>);
 
-/// Sizes as they are stored and their shape, if they make one.
+/// Launch columns as they are stored and their shape, if they make one.
 type Met = (StoredKey, Option<ShapeId>);
 
 /// The number of cached pairs.
 const RECENT: usize = 1 << 10;
 
 impl RecentShapes {
-    /// The shape of these sizes; `intern` finds those that are not cached.
+    /// The shape of these columns; `intern` finds those that are not cached.
     #[inline]
     pub(super) fn get(
         &mut self,

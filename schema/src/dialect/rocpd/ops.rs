@@ -147,8 +147,8 @@ struct HeaderFacts {
     /// Whether it has what only [`OpPart::push_slow`] keeps.
     is_unusual: bool,
     has_process: bool,
-    /// Where its sizes are.
-    sizes: Option<StoredColumns>,
+    /// Where its shape is.
+    shape: Option<StoredColumns>,
 }
 
 impl HeaderFacts {
@@ -157,11 +157,8 @@ impl HeaderFacts {
         let is_enqueued = !fields.has_launch() && !fields.enqueued.is_null(row);
         let is_unusual = is_enqueued || !fields.stream.is_null(row);
         let has_process = !fields.pid.is_null(row);
-        Self {
-            is_unusual,
-            has_process,
-            sizes: fields.launch.stored_sizes(row).filter(|_| context.select.shapes),
-        }
+        let shape = fields.launch.stored(row).filter(|_| context.select.any_shape());
+        Self { is_unusual, has_process, shape }
     }
 }
 
@@ -222,9 +219,7 @@ impl OpPart {
         let duration = end.checked_sub(start)?;
         let name = context.names.get(Some(name));
         let is_kernel = self.kernel_type == Some(Some(op_type)) && name.is_some();
-        let header = self.headers.get(row, |row| HeaderFacts::of(row, context)).copied();
-        let HeaderFacts { is_unusual, has_process, sizes } =
-            header.unwrap_or_else(|| HeaderFacts::of(row, context));
+        let HeaderFacts { is_unusual, has_process, shape } = self.header_facts(row, context);
         if !is_kernel || is_unusual {
             return None;
         }
@@ -233,7 +228,7 @@ impl OpPart {
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
         let with_shapes = context.select.shapes;
-        let shape = if with_shapes { self.recent_shape(row, sizes, context) } else { None };
+        let shape = if with_shapes { self.recent_shape(row, shape, context) } else { None };
         let duration = Some(duration);
         let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
         self.dispatches.push_timing(timing, with_shapes);
@@ -434,24 +429,30 @@ impl OpPart {
             return (launch.shape.filter(|_| same), None);
         }
         let Some(at) = context.fields.signal.position() else {
-            let shape = context.fields.launch.shape(row);
-            return (shape.map(|shape| self.shapes.intern(shape)), None);
+            let stored = self.header_facts(row, context).shape;
+            return (self.recent_shape(row, stored, context), None);
         };
         let (shape, hardware_queue) = row.text(at).map_or((None, None), |text| super::signal::parse(&text));
         (shape.map(|shape| self.shapes.intern(shape)), hardware_queue)
     }
 
-    /// The shape of a row, from its sizes alone.
+    #[inline]
+    fn header_facts(&mut self, row: &Row<'_>, context: &Context<'_>) -> HeaderFacts {
+        let facts = |row: &Row<'_>| HeaderFacts::of(row, context);
+        self.headers.get(row, facts).copied().unwrap_or_else(|| facts(row))
+    }
+
+    /// The shape of a row by its launch columns, of which the header says where they are.
     #[inline]
     fn recent_shape(
         &mut self,
         row: &Row<'_>,
-        sizes: Option<StoredColumns>,
+        stored: Option<StoredColumns>,
         context: &Context<'_>,
     ) -> Option<ShapeId> {
         let shapes = &mut self.shapes;
-        let shape = || context.fields.launch.shape_of_sizes(row).map(|shape| shapes.intern(shape));
-        self.recent_shapes.get(sizes.and_then(|sizes| sizes.key(row)), shape)
+        let shape = || context.fields.launch.shape(row).map(|shape| shapes.intern(shape));
+        self.recent_shapes.get(stored.and_then(|stored| stored.key(row)), shape)
     }
 
     #[inline]
