@@ -24,9 +24,29 @@ pub struct Field {
     pub kind: Type,
 }
 
-/// A text that many rows share.
-#[derive(Debug, Clone, PartialEq)]
+/// A text that many rows share; texts are ordered by their bytes.
+#[derive(Debug, Clone)]
 pub struct Text(pub(crate) ByteArray);
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
 
 impl Default for Text {
     fn default() -> Self {

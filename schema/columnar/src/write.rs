@@ -27,8 +27,8 @@ const SAMPLE: usize = 1024;
 /// What a file states beside its columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// The position of the column by which the rows ascend.
-    pub sorted_by: Option<usize>,
+    /// The positions of the columns by which the rows ascend, the first one first.
+    pub sorted_by: &'a [usize],
     /// Metadata of the file.
     pub metadata: &'a [(&'a str, &'a str)],
 }
@@ -153,14 +153,18 @@ fn schema(field: &Field) -> Result<SchemaType> {
 }
 
 fn properties(fields: &[Field], options: &Options<'_>, has_dictionary: bool) -> WriterProperties {
-    let sorted =
-        |position| SortingColumn { column_idx: position as i32, descending: false, nulls_first: false };
+    let sorted = |&position: &usize| SortingColumn {
+        column_idx: position as i32,
+        descending: false,
+        nulls_first: false,
+    };
+    let sorted: Vec<SortingColumn> = options.sorted_by.iter().map(sorted).collect();
     let metadata =
         options.metadata.iter().map(|&(key, value)| KeyValue::new(key.to_owned(), value.to_owned()));
     let all = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("rtl ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_sorting_columns(options.sorted_by.map(|position| vec![sorted(position)]))
+        .set_sorting_columns(Some(sorted).filter(|columns| !columns.is_empty()))
         .set_key_value_metadata(Some(metadata.collect()));
     let integers = fields.iter().filter(|field| field.kind == Type::Integer);
     let encoded = |builder: WriterPropertiesBuilder, field: &Field| {

@@ -271,7 +271,7 @@ impl Files<'_> {
         let io = |source| Error::Io { path: self.path.join(&name), source };
         fs::create_dir_all(self.place.join(&name)).map_err(io)?;
         let file = File::create_new(self.place.join(&name).join("part-0.parquet")).map_err(io)?;
-        let options = columnar::Options { sorted_by, metadata: &[("rtl", SCHEMA)] };
+        let options = columnar::Options { sorted_by: sorted_by.as_slice(), metadata: &[("rtl", SCHEMA)] };
         let written = columnar::Encoder::new(fields, &options)
             .and_then(|encoder| columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), &encoder))
             .and_then(|mut groups| {
