@@ -5,21 +5,20 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicDir, IfExists, Options};
-use columnar::Field;
+use columnar::{Encoder, Field, Values};
 use platform::disk::sync;
-use tables::{Loaded, Type};
+use tables::Loaded;
 
-use crate::buffer::{self, Texts};
+use crate::buckets::{Bucket, width};
+use crate::buffer::Texts;
 use crate::facts::{FACTS, Facts};
+use crate::files::FILE;
 use crate::frameworks::EXTRA;
 use crate::manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
-use crate::rows;
+use crate::rows::{self, Ranks, integers};
 use crate::stats::{self, Aggregated};
-use crate::stored::{INVALID_STOP, Stored, column, kind, name_in_files, stored};
+use crate::stored::{RANK, stored};
 use crate::{Error, GROUP, Result};
-
-/// The folder of rows without a rank, as Hive names it.
-const NO_RANK: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// The names of a run.
 #[derive(Debug, Clone, Copy)]
@@ -172,34 +171,26 @@ fn source(trace: &Loaded, provenance: &Provenance<'_>) -> Source {
 }
 
 fn write(trace: &Loaded, files: &mut Files<'_>) -> Result<()> {
-    let mut texts = Texts::default();
+    let (mut texts, tables) = (Texts::default(), trace.tables());
     for stored in stored() {
-        for (rank, rows) in rows::by_rank(trace, stored, &mut texts) {
-            files.table(trace, stored, rank, &rows, &mut texts)?;
-            if stored.table.name == "dispatches" {
-                files.aggregated(rank, stats::kernels(trace, stored.table, &rows, &mut texts))?;
-            }
+        let ranks = rows::by_rank(trace, stored, &mut texts);
+        if stored.table.name == "dispatches" {
+            files.aggregated(&stats::kernels(trace, stored.table, &ranks, &mut texts))?;
         }
+        let values = |position, rows: &[u32]| stored.values(trace, position, rows, &mut texts);
+        files.table(stored.table.name, (stored.fields(), stored.sorted_by()), &ranks, values)?;
     }
     for extra in &EXTRA {
-        for (rank, rows) in extra.by_rank(trace.tables()) {
-            files.file(extra.name, rank, &extra.fields(), Some(0), rows.len(), |groups| {
-                rows.chunks(GROUP).try_for_each(|rows| {
-                    groups.push(
-                        (0..extra.fields().len()).map(|column| extra.values(trace.tables(), column, rows)),
-                    )
-                })
-            })?;
-        }
+        let values = |position, rows: &[u32]| extra.values(tables, position, rows);
+        files.table(extra.name, (extra.fields(), Some(0)), &extra.by_rank(tables), values)?;
     }
     if let Some(idle) = tables::find("idle").filter(|idle| idle.rows(trace) > 0) {
         let rows: Vec<u32> = (0..idle.rows(trace) as u32).collect();
-        let ranks = trace.tables().processes.iter().map(|process| process.rank);
-        let mut ranks: Vec<_> = ranks.collect();
+        let mut ranks: Vec<_> = tables.processes.iter().map(|process| process.rank).collect();
         ranks.dedup();
         // Pieces name a GPU, which belongs to a rank where there is only one.
         let rank = if let [rank] = ranks[..] { rank.map(i64::from) } else { None };
-        files.aggregated(rank, stats::idle(trace, idle, &rows, &mut texts))?;
+        files.aggregated(&stats::idle(trace, idle, &Ranks::from([(rank, rows)]), &mut texts))?;
     }
     Ok(())
 }
@@ -214,66 +205,65 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn table(
-        &mut self,
-        trace: &Loaded,
-        stored: &Stored,
-        rank: Option<i64>,
-        rows: &[u32],
-        texts: &mut Texts,
-    ) -> Result<()> {
-        let columns = &stored.columns;
-        let mut fields: Vec<Field> = columns
-            .iter()
-            .map(|column| Field { name: name_in_files(column).to_owned(), kind: kind(column.kind) })
-            .collect();
-        let times =
-            column(stored.table, "stop").zip(column(stored.table, "duration")).filter(|_| stored.has_times);
-        if times.is_some() {
-            fields.push(Field { name: INVALID_STOP.to_owned(), kind: kind(Type::Integer) });
-        }
-        let sorted_by = columns.iter().position(|column| column.name == "start");
-        self.file(stored.table.name, rank, &fields, sorted_by, rows.len(), |groups| {
-            for rows in rows.chunks(GROUP) {
-                groups.push((0..fields.len()).map(|position| match (columns.get(position), times) {
-                    (Some(column), _) => buffer::values(trace, column, rows, texts),
-                    (None, Some((stop, duration))) => {
-                        let duration = buffer::values(trace, duration, rows, texts);
-                        let mut stop = buffer::values(trace, stop, rows, texts);
-                        stop.known = (0..rows.len())
-                            .map(|row| stop.is_known(row) && !duration.is_known(row))
-                            .collect();
-                        stop
-                    }
-                    (None, None) => unreachable!("a column for each field"),
-                }))?;
-            }
-            Ok(())
+    fn aggregated(&mut self, table: &Aggregated) -> Result<()> {
+        self.table(table.name, (table.fields(), None), &table.ranks, |position, rows| {
+            table.values(position, rows)
         })
     }
 
-    fn aggregated(&mut self, rank: Option<i64>, table: Aggregated) -> Result<()> {
-        let Aggregated { name, fields, rows, columns } = table;
-        self.file(name, rank, &fields, None, rows, |groups| groups.push(&columns))
+    /// Writes a table with these columns, of which one may order the rows of a rank. `values` gives those of a column, by its
+    /// position.
+    fn table(
+        &mut self,
+        name: &'static str,
+        (mut fields, sorted_by): (Vec<Field>, Option<usize>),
+        ranks: &Ranks,
+        mut values: impl FnMut(usize, &[u32]) -> Values,
+    ) -> Result<()> {
+        if ranks.is_empty() {
+            return Ok(());
+        }
+        let columns = fields.len();
+        let sorted_by: Vec<usize> = [columns].into_iter().chain(sorted_by).collect();
+        fields.push(Field { name: RANK.to_owned(), kind: columnar::Type::Integer });
+        let options = columnar::Options { sorted_by: &sorted_by, metadata: &[("rtl", SCHEMA)] };
+        let encoder = Encoder::new(&fields, &options)
+            .map_err(|source| Error::Parquet { path: self.path.join(name), source })?;
+        let rows = ranks.values().map(|rows| rows.len() as u64).sum();
+        let width = width(&ranks.keys().flatten().copied().collect::<Vec<_>>(), rows);
+        let mut table = TableManifest { rows, bytes: 0, files: 0, width };
+        let bucket = |(rank, _): &(&Option<i64>, _)| Bucket::of(**rank, width);
+        for ranks in ranks.iter().collect::<Vec<_>>().chunk_by(|one, next| bucket(one) == bucket(next)) {
+            table.files += 1;
+            table.bytes += self.file(name, &bucket(&ranks[0]), &encoder, |file| {
+                let mut rows = ranks.iter().flat_map(|(rank, rows)| rows.iter().map(|row| (**rank, *row)));
+                loop {
+                    let (ranks, rows): (Vec<_>, Vec<_>) = rows.by_ref().take(GROUP).unzip();
+                    if rows.is_empty() {
+                        return Ok(());
+                    }
+                    let ranks = integers(ranks.into_iter());
+                    file.push((0..columns).map(|position| values(position, &rows)).chain([ranks]))?;
+                }
+            })?;
+        }
+        self.tables.push((name, table));
+        Ok(())
     }
 
+    /// Writes the file of a bucket and returns its size in bytes.
     fn file(
-        &mut self,
-        table: &'static str,
-        rank: Option<i64>,
-        fields: &[Field],
-        sorted_by: Option<usize>,
-        rows: usize,
+        &self,
+        table: &str,
+        bucket: &Bucket,
+        encoder: &Encoder,
         write: impl FnOnce(&mut columnar::Writer<BufWriter<File>>) -> columnar::Result<()>,
-    ) -> Result<()> {
-        let rank = rank.map_or_else(|| NO_RANK.to_owned(), |rank| rank.to_string());
-        let name = PathBuf::from(format!("kind={table}")).join(format!("rank={rank}"));
+    ) -> Result<u64> {
+        let name = PathBuf::from(format!("kind={table}")).join(bucket.folder());
         let io = |source| Error::Io { path: self.path.join(&name), source };
         fs::create_dir_all(self.place.join(&name)).map_err(io)?;
-        let file = File::create_new(self.place.join(&name).join("part-0.parquet")).map_err(io)?;
-        let options = columnar::Options { sorted_by: sorted_by.as_slice(), metadata: &[("rtl", SCHEMA)] };
-        let written = columnar::Encoder::new(fields, &options)
-            .and_then(|encoder| columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), &encoder))
+        let file = File::create_new(self.place.join(&name).join(FILE)).map_err(io)?;
+        let written = columnar::Writer::new(BufWriter::with_capacity(1 << 18, file), encoder)
             .and_then(|mut groups| {
                 write(&mut groups)?;
                 groups.finish()
@@ -283,13 +273,7 @@ impl Files<'_> {
         file.sync_all().map_err(io)?;
         let bytes = file.metadata().map_err(io)?.len();
         sync(&self.place.join(&name)).map_err(io)?;
-        let at = self.tables.iter().position(|(name, _)| *name == table).unwrap_or_else(|| {
-            self.tables.push((table, TableManifest::default()));
-            self.tables.len() - 1
-        });
-        let TableManifest { rows: all, bytes: size, files } = &mut self.tables[at].1;
-        (*all, *size, *files) = (*all + rows as u64, *size + bytes, *files + 1);
-        Ok(())
+        Ok(bytes)
     }
 
     /// Writes the facts, and the manifest, the last of all files.

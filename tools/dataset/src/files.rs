@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rtl_schema::{Error, Result};
 
+use crate::buckets::Bucket;
 use crate::manifest::TableManifest;
 
 /// What the user can do about a run with a damaged file.
@@ -17,32 +18,41 @@ pub(crate) fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::DataSet { path: path.to_owned(), found, hint: AGAIN.to_owned() }
 }
 
-/// The files of a table of the run in the folder `run`, by rank.
+/// The file of a bucket in its folder.
+pub(crate) const FILE: &str = "part-0.parquet";
+
+/// The files of a table of the run in the folder `run`, in the order of ranks: those of buckets that are wanted.
 ///
 /// # Errors
-/// Where some are missing, or a folder cannot be read.
-pub fn files(run: &Path, table: &str, manifest: &TableManifest) -> Result<Vec<(Option<u32>, PathBuf)>> {
+/// Where a bucket or a wanted file is missing, or a folder cannot be read.
+pub fn files(
+    run: &Path,
+    table: &str,
+    manifest: &TableManifest,
+    is_wanted: impl Fn(&Bucket) -> bool,
+) -> Result<Vec<PathBuf>> {
     let folder = run.join(format!("kind={table}"));
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::NotFound => damaged(&folder, "the folder of a table is missing"),
         _ => Error::Io { action: "read", path: folder.clone(), source },
     };
-    let mut files = Vec::new();
+    let (mut files, mut unwanted) = (Vec::new(), 0);
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        let Some(rank) = name.to_str().and_then(|name| name.strip_prefix("rank=")) else { continue };
-        let rank = rank.parse().ok();
-        for entry in fs::read_dir(entry.path()).map_err(failed)? {
-            let file = entry.map_err(failed)?.path();
-            if file.extension().is_some_and(|ending| ending == "parquet") {
-                files.push((rank, file));
-            }
+        let bucket = name.to_str().and_then(|name| Bucket::of_folder(name, manifest.width));
+        let Some(bucket) = bucket else { continue };
+        let file = entry.path().join(FILE);
+        if !is_wanted(&bucket) {
+            unwanted += 1;
+        } else if file.is_file() {
+            files.push((bucket, file));
         }
     }
-    if files.len() as u64 != manifest.files {
-        return Err(damaged(&folder, format!("{} of {} files are there", files.len(), manifest.files)));
+    let there = files.len() as u64 + unwanted;
+    if there != manifest.files {
+        return Err(damaged(&folder, format!("{there} of {} files are there", manifest.files)));
     }
     files.sort();
-    Ok(files)
+    Ok(files.into_iter().map(|(_, file)| file).collect())
 }

@@ -1,12 +1,11 @@
 //! Tables that are no tables of SQL: what frameworks record of Python and of their allocators, without which reports differ.
 
-use std::collections::BTreeMap;
-
 use columnar::{Data, Field, Text, Type, Values};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
+use crate::rows::{Ranks, integers};
 use crate::stored::INVALID_STOP;
 
 /// A table with its columns, of which the first one orders the rows.
@@ -75,8 +74,8 @@ impl Extra {
     }
 
     /// The rows of each rank in their order.
-    pub(crate) fn by_rank(&self, tables: &Tables) -> BTreeMap<Option<i64>, Vec<u32>> {
-        let mut parts: BTreeMap<Option<i64>, Vec<u32>> = BTreeMap::new();
+    pub(crate) fn by_rank(&self, tables: &Tables) -> Ranks {
+        let mut parts = Ranks::new();
         for row in 0..(self.rows)(tables) {
             let process = tables.processes.get((self.process)(tables, row).index());
             let rank = process.and_then(|process| process.rank).map(i64::from);
@@ -90,14 +89,8 @@ impl Extra {
 
     /// The values of a column, by its position among the fields.
     pub(crate) fn values(&self, tables: &Tables, position: usize, rows: &[u32]) -> Values {
-        let integers = |value: &dyn Fn(usize) -> Option<i64>| {
-            let values: Vec<Option<i64>> = rows.iter().map(|&row| value(row as usize)).collect();
-            let known = values.iter().map(Option::is_some).collect();
-            Values {
-                data: Data::Integers(values.into_iter().map(Option::unwrap_or_default).collect()),
-                known,
-            }
-        };
+        let integers =
+            |value: &dyn Fn(usize) -> Option<i64>| integers(rows.iter().map(|&row| value(row as usize)));
         match self.columns.get(position) {
             Some((_, Value::Integer(value))) => integers(&|row| value(tables, row)),
             Some((_, Value::Name(value))) => {

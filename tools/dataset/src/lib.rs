@@ -1,12 +1,13 @@
 //! Data sets: the tables of many runs as Parquet files, for engines that read folders of them.
 //!
-//! `job=J/run=R/kind=TABLE/rank=N/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add()`] writes a run, which
+//! `job=J/run=R/kind=TABLE/bucket=B/part-0.parquet`; `docs/guide/dataset.md` describes the layout. [`add()`] writes a run, which
 //! appears whole or not at all: it grows in a temporary folder beside, and a rename gives it its name. [`stored()`] says which
 //! columns a table has there, `buffer` and `rows` turn columns of a trace into row groups, `stats` aggregates, and
-//! [`Manifest`] says where a run comes from, [`files()`] lists it. `read` turns a run into the trace that it was made from, with what `facts` has kept
+//! [`Manifest`] says where a run comes from, [`files()`] lists it, `buckets` says which ranks share a file. `read` turns a run into the trace that it was made from, with what `facts` has kept
 //! beside the tables; [`read_as_traces()`] lets every reader of traces take runs.
 
 mod add;
+mod buckets;
 mod buffer;
 mod error;
 mod facts;
@@ -19,6 +20,7 @@ mod stats;
 mod stored;
 
 pub use add::{Added, Provenance, Run, add, check};
+pub use buckets::Bucket;
 pub use error::Error;
 pub use files::files;
 pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, runs, runs_where};

@@ -56,14 +56,16 @@ pub struct Source {
 }
 
 /// A table of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableManifest {
     /// Its rows, of all ranks.
     pub rows: u64,
     /// The size of its files in bytes.
     pub bytes: u64,
-    /// Its files, one for each rank.
+    /// Its files, one for each bucket.
     pub files: u64,
+    /// How many ranks a bucket has, a power of two.
+    pub width: u64,
 }
 
 /// The folders of the runs of a data set that are complete, with their manifests, sorted by job and run. What is no run is skipped.

@@ -6,7 +6,7 @@ use columnar::{Data, Field, Text, Type, Values};
 use tables::{Loaded, Table};
 
 use crate::buffer::{self, Texts};
-use crate::rows::integer;
+use crate::rows::{Ranks, integer, integers};
 use crate::stored::column;
 
 /// The aggregated tables: their names and those of their texts.
@@ -20,16 +20,14 @@ pub const NUMBERS: [&str; 6] = ["gpu", "count", "timed", "duration", "min_durati
 #[derive(Debug)]
 pub(crate) struct Aggregated {
     pub(crate) name: &'static str,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) rows: usize,
-    pub(crate) columns: Vec<Values>,
+    by: [&'static str; 3],
+    rows: Vec<(Key, Sum)>,
+    /// The rows of each rank.
+    pub(crate) ranks: Ranks,
 }
 
-/// What rows are grouped by: texts and a GPU.
-type Key = (Vec<Option<Vec<u8>>>, Option<i64>);
-
-/// The group of the row before: its texts, its GPU and its key.
-type Group<'a> = (Vec<Option<&'a Text>>, Option<i64>, Key);
+/// What the rows of a rank are grouped by: texts and a GPU.
+type Key = ([Option<Text>; 3], Option<i64>);
 
 /// What is added up of a group.
 #[derive(Debug, Clone, Copy)]
@@ -63,73 +61,83 @@ impl Sum {
 pub(crate) fn kernels(
     trace: &Loaded,
     dispatches: &'static Table,
-    rows: &[u32],
+    ranks: &Ranks,
     texts: &mut Texts,
 ) -> Aggregated {
-    aggregated(AGGREGATED[0], trace, dispatches, rows, texts)
+    aggregated(AGGREGATED[0], trace, dispatches, ranks, texts)
 }
 
 /// Pieces of idle time by cause, place and GPU.
-pub(crate) fn idle(trace: &Loaded, idle: &'static Table, rows: &[u32], texts: &mut Texts) -> Aggregated {
-    aggregated(AGGREGATED[1], trace, idle, rows, texts)
+pub(crate) fn idle(trace: &Loaded, idle: &'static Table, ranks: &Ranks, texts: &mut Texts) -> Aggregated {
+    aggregated(AGGREGATED[1], trace, idle, ranks, texts)
 }
 
 fn aggregated(
     (name, by): (&'static str, [&'static str; 3]),
     trace: &Loaded,
     table: &'static Table,
-    rows: &[u32],
+    ranks: &Ranks,
     texts: &mut Texts,
 ) -> Aggregated {
+    let mut all = Aggregated { name, by, rows: Vec::new(), ranks: Ranks::new() };
+    for (rank, rows) in ranks {
+        let first = all.rows.len() as u32;
+        all.rows.extend(groups(by, trace, table, rows, texts));
+        all.ranks.insert(*rank, (first..all.rows.len() as u32).collect());
+    }
+    all
+}
+
+/// The rows of one rank by group.
+fn groups(
+    by: [&str; 3],
+    trace: &Loaded,
+    table: &'static Table,
+    rows: &[u32],
+    texts: &mut Texts,
+) -> BTreeMap<Key, Sum> {
     let mut groups: BTreeMap<Key, Sum> = BTreeMap::new();
     for rows in rows.chunks(crate::GROUP) {
         let mut read =
             |name: &str| column(table, name).map(|column| buffer::values(trace, column, rows, texts));
-        let keys: Vec<Option<Values>> = by.iter().map(|name| read(name)).collect();
+        let keys = by.map(&mut read);
         let (gpus, durations) = (read("gpu"), read("duration"));
-        let mut last: Option<Group<'_>> = None;
         for row in 0..rows.len() {
-            let texts: Vec<Option<&Text>> = keys.iter().map(|values| text(values.as_ref()?, row)).collect();
+            let texts = keys.each_ref().map(|values| text(values.as_ref()?, row).cloned());
             let gpu = gpus.as_ref().and_then(|gpus| integer(gpus, row));
             let duration = durations.as_ref().and_then(|durations| integer(durations, row));
-            let key = match last.take() {
-                Some((known, of, key)) if known == texts && of == gpu => key,
-                _ => {
-                    let owned = texts.iter().map(|text| text.map(|text| text.as_bytes().to_vec()));
-                    (owned.collect(), gpu)
-                }
-            };
-            if let Some(sum) = groups.get_mut(&key) {
-                sum.add(duration);
-            } else {
-                groups.entry(key.clone()).or_default().add(duration);
-            }
-            last = Some((texts, gpu, key));
+            groups.entry((texts, gpu)).or_default().add(duration);
         }
     }
-    let texts = (0..by.len()).map(|place| {
-        let of = |(texts, _): &Key| texts[place].clone();
-        let known = groups.keys().map(|key| of(key).is_some()).collect();
-        let text =
-            |key| of(key).map(|text| Text::from(String::from_utf8_lossy(&text).as_ref())).unwrap_or_default();
-        Values { data: Data::Texts(groups.keys().map(text).collect()), known }
-    });
-    let number = |value: &dyn Fn(&Key, &Sum) -> Option<i64>| {
-        let known = groups.iter().map(|(key, sum)| value(key, sum).is_some()).collect();
-        let data = groups.iter().map(|(key, sum)| value(key, sum).unwrap_or_default()).collect();
-        Values { data: Data::Integers(data), known }
-    };
-    let numbers = [
-        number(&|(_, gpu), _| *gpu),
-        number(&|_, sum| Some(sum.rows)),
-        number(&|_, sum| Some(sum.timed)),
-        number(&|_, sum| Some(sum.duration)),
-        number(&|_, sum| Some(sum.min).filter(|_| sum.timed > 0)),
-        number(&|_, sum| Some(sum.max).filter(|_| sum.timed > 0)),
-    ];
-    let of = |kind| move |name: &&str| Field { name: (*name).to_owned(), kind };
-    let fields = by.iter().map(of(Type::Text)).chain(NUMBERS.iter().map(of(Type::Integer))).collect();
-    Aggregated { name, fields, rows: groups.len(), columns: texts.chain(numbers).collect() }
+    groups
+}
+
+impl Aggregated {
+    /// The columns of its files.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let of = |kind| move |name: &&str| Field { name: (*name).to_owned(), kind };
+        self.by.iter().map(of(Type::Text)).chain(NUMBERS.iter().map(of(Type::Integer))).collect()
+    }
+
+    /// The values of a column, by its position among the fields.
+    pub(crate) fn values(&self, position: usize, rows: &[u32]) -> Values {
+        let rows = rows.iter().map(|&row| &self.rows[row as usize]);
+        if position < self.by.len() {
+            let texts = rows.map(|((texts, _), _)| &texts[position]);
+            let known = texts.clone().map(Option::is_some).collect();
+            let texts = texts.map(|text| text.clone().unwrap_or_default());
+            return Values { data: Data::Texts(texts.collect()), known };
+        }
+        let name = NUMBERS[position - self.by.len()];
+        integers(rows.map(|((_, gpu), sum)| match name {
+            "gpu" => *gpu,
+            "count" => Some(sum.rows),
+            "timed" => Some(sum.timed),
+            "duration" => Some(sum.duration),
+            "min_duration" => Some(sum.min).filter(|_| sum.timed > 0),
+            _ => Some(sum.max).filter(|_| sum.timed > 0),
+        }))
+    }
 }
 
 fn text(values: &Values, row: usize) -> Option<&Text> {

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
-use tables::{Column, Table, Type};
+use columnar::{Field, Values};
+use tables::{Column, Loaded, Table, Type};
+
+use crate::buffer::{self, Texts};
 
 /// A table as it is stored.
 #[derive(Debug)]
@@ -21,9 +24,12 @@ pub const INVALID_STOP: &str = "invalid_stop";
 /// Tables that are made of others: `ops` of dispatches, copies and barriers, `idle` in `idle_stats`.
 const DERIVED: [&str; 2] = ["ops", "idle"];
 
-/// Columns that are not stored: names of folders state two of them, and `kernel_stats` has the display names. Beside a duration,
-/// `stop` is not stored either.
-const LEFT_OUT: [&str; 3] = ["trace", "rank", "display_name"];
+/// The rank of rows, the last column of every file.
+pub(crate) const RANK: &str = "rank";
+
+/// Columns that are not columns of a table: folders state the trace, `kernel_stats` has the display names, and every table has the
+/// rank. Beside a duration, `stop` is not stored either.
+const LEFT_OUT: [&str; 3] = ["trace", RANK, "display_name"];
 
 static STORED: LazyLock<Vec<Stored>> = LazyLock::new(|| {
     let stored = |table: &'static Table| {
@@ -36,6 +42,34 @@ static STORED: LazyLock<Vec<Stored>> = LazyLock::new(|| {
     };
     tables::all().iter().filter(|table| !DERIVED.contains(&table.name)).map(stored).collect()
 });
+
+impl Stored {
+    /// The columns of its files.
+    pub(crate) fn fields(&self) -> Vec<Field> {
+        let field = |name: &str, of| Field { name: name.to_owned(), kind: kind(of) };
+        let columns = self.columns.iter().map(|column| field(name_in_files(column), column.kind));
+        columns.chain(self.has_times.then(|| field(INVALID_STOP, Type::Integer))).collect()
+    }
+
+    /// The position of the field by which the rows of a rank ascend.
+    pub(crate) fn sorted_by(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == "start")
+    }
+
+    /// The values of a field, by its position.
+    pub(crate) fn values(&self, trace: &Loaded, position: usize, rows: &[u32], texts: &mut Texts) -> Values {
+        if let Some(column) = self.columns.get(position) {
+            return buffer::values(trace, column, rows, texts);
+        }
+        let mut of = |name| {
+            let column = column(self.table, name).expect("a table with times has both");
+            buffer::values(trace, column, rows, texts)
+        };
+        let (duration, mut stop) = (of("duration"), of("stop"));
+        stop.known = (0..rows.len()).map(|row| stop.is_known(row) && !duration.is_known(row)).collect();
+        stop
+    }
+}
 
 /// The tables of a data set that are tables of a trace.
 pub fn stored() -> &'static [Stored] {
@@ -53,7 +87,7 @@ pub(crate) fn column(table: &'static Table, name: &str) -> Option<&'static Colum
 }
 
 /// The type of a column in a file.
-pub(crate) fn kind(of: Type) -> columnar::Type {
+fn kind(of: Type) -> columnar::Type {
     match of {
         Type::Bool => columnar::Type::Bool,
         Type::Integer => columnar::Type::Integer,

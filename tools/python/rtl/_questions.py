@@ -115,10 +115,8 @@ def files(folder, source, runs=()):
     for place, run in manifests(folder):
         if runs and run["run"] not in runs:
             continue
-        for path in sorted(glob.glob(os.path.join(glob.escape(place), "kind=" + source, "rank=*", "*.parquet"))):
-            rank = os.path.basename(os.path.dirname(path))[len("rank=") :]
-            rank = None if rank.startswith("__HIVE") else int(rank)
-            found.append((path, {"job": run["job"], "run": run["run"], "rank": rank}))
+        for path in sorted(glob.glob(os.path.join(glob.escape(place), "kind=" + source, "bucket=*", "*.parquet"))):
+            found.append((path, {"job": run["job"], "run": run["run"]}))
     return found
 
 

@@ -51,7 +51,7 @@ def sums(files, by, is_scan):
     else:
         wanted = [(name, "sum") for name in numbers]
         named = [name + "_sum" for name in numbers]
-    # Files whose folders state the same are added up at once.
+    # Files of one run are added up at once.
     alike = {}
     for path, values in files:
         alike.setdefault(tuple(values[name] for name in stated), []).append(path)

@@ -12,7 +12,7 @@ use crate::rows::RowCounts;
 pub const FORMAT: Format = Format {
     name: "dataset",
     aliases: &[],
-    help: "A run in a data set: Parquet in folders by job, run, table and rank, for SQL engines; other runs stay",
+    help: "A run in a data set: Parquet in folders by job, run, table and ranks, for SQL engines; other runs stay",
     endings: &[".dataset"],
     default_ending: ".dataset",
     partitioned: true,

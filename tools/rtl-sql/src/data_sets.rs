@@ -27,9 +27,8 @@ struct Statement {
 /// Runs that are complete.
 type Runs = Arc<Vec<(PathBuf, Manifest)>>;
 
-/// The columns that folders state, of a table that no run has.
-const NOTHING: &str =
-    "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run, NULL::VARCHAR AS rank) WHERE false";
+/// The columns that folders state, of a table without files.
+const NOTHING: &str = "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run) WHERE false";
 
 /// Whether a data set has a table of this name.
 pub(crate) fn is_table(name: &str) -> bool {
@@ -103,9 +102,9 @@ impl DataSets {
                 }
                 (_, Some((_, texts))) => {
                     let texts = texts.iter().map(|text| of_aggregated(text, "VARCHAR", is_there));
-                    let numbers =
-                        dataset::NUMBERS.iter().map(|number| of_aggregated(number, "BIGINT", is_there));
-                    texts.chain(numbers).chain([RANK.to_owned()]).collect()
+                    let numbers = dataset::NUMBERS.iter().chain(["rank"].iter());
+                    let numbers = numbers.map(|number| of_aggregated(number, "BIGINT", is_there));
+                    texts.chain(numbers).collect()
                 }
                 (None, None) => Vec::new(),
             };
@@ -127,9 +126,9 @@ impl DataSets {
         let mut files = Vec::new();
         for (run, manifest) in self.runs().iter() {
             if let Some(manifest) = manifest.tables.get(table) {
-                let found = dataset::files(run, table, manifest)
+                let found = dataset::files(run, table, manifest, |_| true)
                     .map_err(|error| format!("{error}\n{}", error.hint()))?;
-                files.extend(found.iter().map(|(_, path)| format!("'{}'", quoted(path))));
+                files.extend(found.iter().map(|path| format!("'{}'", quoted(path))));
             }
         }
         Ok(files)
@@ -150,16 +149,14 @@ impl DataSets {
     }
 }
 
-const RANK: &str = "TRY_CAST(rank AS BIGINT) AS rank";
-
 fn of_stored(stored: &Stored, column: &Column, is_there: bool) -> String {
     let name = column.name;
     let kind = vector::kind(column.kind).name();
     let is_stored = stored.columns.iter().any(|stored| stored.name == name);
     match name {
         "trace" => "run AS trace".to_owned(),
-        "rank" => RANK.to_owned(),
         _ if !is_there => format!("NULL::{kind} AS \"{name}\""),
+        "rank" => "rank".to_owned(),
         "stop" if stored.has_times => format!("coalesce({INVALID_STOP}, start + duration) AS stop"),
         _ if is_stored => format!("\"{}\" AS \"{name}\"", name_in_files(column)),
         _ => format!("NULL::{kind} AS \"{name}\""),

@@ -21,6 +21,9 @@ const DIRECTIONS: [Direction; 5] = [
 /// Registers of a kernel of a process.
 type Registers = (ProcessId, NameId, [Option<u32>; 3]);
 
+/// Where the dispatches of each rank are.
+type Ranks = FxHashMap<Option<u32>, Range<usize>>;
+
 /// The columns of rows that ran on a track.
 struct Tracks {
     gpus: Column<i64>,
@@ -52,15 +55,13 @@ struct Links {
 impl Reading<'_> {
     /// Reads the ops.
     pub(super) fn ops(&mut self) -> Result<()> {
-        let mut ranks: Vec<(Option<u32>, Range<usize>)> = Vec::new();
+        let mut ranks: Ranks = FxHashMap::default();
         let mut symbols = FxHashMap::default();
         self.each("dispatches", |trace, group| {
             let before = trace.tables.dispatches.len();
             trace.dispatches(group, &mut symbols)?;
-            let rows = before..trace.tables.dispatches.len();
-            match ranks.last_mut() {
-                Some((rank, all)) if *rank == group.rank => all.end = rows.end,
-                _ => ranks.push((group.rank, rows)),
+            for (row, at) in (before..trace.tables.dispatches.len()).enumerate() {
+                ranks.entry(group.rank(row)).or_insert(at..at).end = at + 1;
             }
             Ok(())
         })?;
@@ -227,9 +228,9 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Rows are those of dispatches of their rank, in the same order. The first of `ranks` that is left begins behind the last
-    /// dispatch that was found.
-    fn collectives(&mut self, group: &Group<'_>, ranks: &mut [(Option<u32>, Range<usize>)]) -> Result<()> {
+    /// Rows are those of dispatches of their rank, in the same order. What is left of a rank begins behind the last dispatch that
+    /// was found.
+    fn collectives(&mut self, group: &Group<'_>, ranks: &mut Ranks) -> Result<()> {
         let starts = group.starts()?;
         let strings = &mut self.tables.strings;
         let names = group.names("name", strings)?;
@@ -247,8 +248,7 @@ impl Reading<'_> {
                 (dispatches.start[*at], dispatches.name[*at], dispatches.track[*at])
                     == (start, names[row], track)
             };
-            let left = ranks.iter_mut().find(|(rank, _)| *rank == group.rank).map(|(_, rows)| rows);
-            let at = left.and_then(|rows| rows.find(is_row));
+            let at = ranks.get_mut(&group.rank(row)).and_then(|rows| rows.find(is_row));
             let at =
                 at.ok_or_else(|| damaged(group.path, format!("no kernel is the collective at {start}")))?;
             let collective = Collective {

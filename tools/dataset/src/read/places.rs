@@ -33,7 +33,7 @@ impl Places {
     /// The process of a row; `pids` has the ids.
     pub(super) fn process(&self, group: &Group<'_>, pids: &Column<i64>, row: usize) -> Result<ProcessId> {
         let pid = pids.get(row);
-        self.processes.get(&(group.rank, pid)).copied().ok_or_else(|| {
+        self.processes.get(&(group.rank(row), pid)).copied().ok_or_else(|| {
             let pid = pid.map_or_else(|| "without an id".to_owned(), |pid| pid.to_string());
             damaged(group.path, format!("a row of the process {pid}, which is unknown"))
         })

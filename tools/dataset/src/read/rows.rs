@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::files::{damaged, files};
 use crate::manifest::TableManifest;
-use crate::stored::INVALID_STOP;
+use crate::stored::{INVALID_STOP, RANK};
 
 /// A row group of a table.
 pub(super) struct Group<'a> {
@@ -17,8 +17,7 @@ pub(super) struct Group<'a> {
     group: usize,
     /// How many rows it has.
     pub(super) rows: usize,
-    /// The rank of all of them.
-    pub(super) rank: Option<u32>,
+    ranks: Column<i64>,
 }
 
 /// Passes all row groups of a table to `each`, by rank. `run` is the folder of the run.
@@ -28,12 +27,14 @@ pub(super) fn each_group(
     mut each: impl FnMut(&Group<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut all = 0;
-    for (rank, path) in &files(run, table, manifest)? {
+    for path in &files(run, table, manifest, |_| true)? {
         let file = Reader::open(path).map_err(|error| damaged(path, error))?;
         for group in 0..file.groups() {
             let rows = file.rows(group);
             all += rows as u64;
-            each(&Group { file: &file, path, group, rows, rank: *rank })?;
+            let mut group = Group { file: &file, path, group, rows, ranks: Column::default() };
+            group.ranks = group.integers(RANK)?;
+            each(&group)?;
         }
     }
     if all != manifest.rows {
@@ -94,6 +95,11 @@ impl Group<'_> {
     of_type!(floats, Floats, f64);
     of_type!(bools, Bools, bool);
     of_type!(texts, Texts, Text);
+
+    /// The rank of a row.
+    pub(super) fn rank(&self, row: usize) -> Option<u32> {
+        self.ranks.as_type(row)
+    }
 
     /// A column of integers, where it is selected.
     pub(super) fn integers_if(&self, selected: bool, name: &str) -> Result<Column<i64>> {

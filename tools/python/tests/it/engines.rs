@@ -44,9 +44,22 @@ impl<'a> Set<'a> {
     fn add(&mut self, name: &str, ranks: &[PathBuf]) {
         let trace = self.package.path(&format!("{name}.db"));
         assert!(self.call("rtl-merge", |merge| merge.arg("-o").arg(&trace).args(ranks)));
+        self.add_trace(name, &trace);
+    }
+
+    /// Adds a trace as a run.
+    fn add_trace(&mut self, name: &str, trace: &Path) {
         let words = ["--to", "dataset", "-o", "set", "--run", name];
-        assert!(self.call("rtl-convert", |convert| convert.arg(&trace).args(words)));
+        assert!(self.call("rtl-convert", |convert| convert.arg(trace).args(words)));
         self.runs.push(format!("{name}={}", trace.display()));
+    }
+
+    /// Adds more ranks than have files of their own, as the run `many`.
+    fn add_many(&mut self) {
+        let folder = self.package.path("ranks");
+        std::fs::create_dir(&folder).unwrap();
+        let job = Job { nodes: 129, ranks_per_node: 8, steps: 2, kernels: 2, ..Job::default() };
+        self.add("many", &job.generate(&folder).unwrap());
     }
 
     /// Adds four ranks on H200s, one of which has a slow host. Prints one line where they are missing.
@@ -93,6 +106,7 @@ fn two_processes_of_dask_answer_every_question_as_rtl_sql_and_rtl_summary() {
     let package = Package { libraries: Some(dask), ..package };
     let Some(mut set) = Set::new(&package) else { return };
     set.add_second();
+    set.add_many();
     set.add_real();
     set.compare("dask", &mut package.python("engines.py"));
     let rows = |words: &str| {
@@ -105,6 +119,20 @@ fn two_processes_of_dask_answer_every_question_as_rtl_sql_and_rtl_summary() {
     let absent = package.python("-c").args(["-m", "rtl.dask", "set", "kernels", "third"]).output().unwrap();
     let message = String::from_utf8(absent.stderr).unwrap();
     assert!(message.ends_with("rtl.dask: error: set has no complete run third\n"), "{message}");
+}
+
+#[test]
+fn one_path_reads_runs_of_few_ranks_of_many_and_of_none() {
+    let Some(dask) = fetched("readers/dask-2026", "scripts/fetch/trace-readers dask-2026") else { return };
+    let Some(package) = Package::with_libraries() else { return };
+    let Some(mut set) = Set::new(&package) else { return };
+    set.add_many();
+    set.add_trace("none", &package.path("before1.db"));
+    let mut check = package.python("one_path.py");
+    let paths = [Some(package.folder.path().to_owned()), package.libraries.clone(), Some(dask)];
+    check.env("PYTHONPATH", std::env::join_paths(paths.into_iter().flatten()).unwrap());
+    let rows = printed(check.arg(&set.programs).arg("set"));
+    assert_eq!(rows, "1035 ranks\n");
 }
 
 /// A cluster of Spark on loopback. It ends with this value, and with this process however that ends.
@@ -164,6 +192,7 @@ fn a_master_and_two_workers_of_spark_answer_every_question_as_rtl_sql_and_rtl_su
     let Some(package) = Package::new() else { return };
     let Some(mut set) = Set::new(&package) else { return };
     set.add_second();
+    set.add_many();
     set.add_real();
     let cluster = Cluster::start(&spark);
     let folder = project().join("tools/python");

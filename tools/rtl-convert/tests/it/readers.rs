@@ -184,7 +184,7 @@ const READERS: &str = "
 import glob, sys
 import pandas, polars, pyarrow.dataset, pyarrow.parquet
 folder = sys.argv[1]
-files = sorted(glob.glob(folder + '/job=*/run=*/kind=dispatches/rank=*/*.parquet'))
+files = sorted(glob.glob(folder + '/job=*/run=*/kind=dispatches/bucket=*/*.parquet'))
 one = pyarrow.parquet.ParquetFile(files[0])
 print(str(one.schema_arrow.field('start').type), str(one.schema_arrow.field('name').type))
 arrow = pyarrow.dataset.dataset(files, format='parquet').to_table()

@@ -6,6 +6,7 @@ mod cookbook;
 mod data_sets;
 mod formats;
 mod queries;
+mod ranks;
 mod refusals;
 mod tables;
 

@@ -1,6 +1,7 @@
 //! Runs of data sets are traces for every tool: the reports are those of the traces that the runs were made from.
 
 mod damage;
+mod many_ranks;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,8 +79,13 @@ fn small(seed: u64) -> Options {
 fn assert_same_reports(trace: &Path) {
     let folder = tempfile::tempdir().unwrap();
     add(folder.path(), trace, "one");
-    for flags in [&[][..], &["--by", "rank"], &["--gpu", "0"]] {
-        let of = |input: &str| rtl(folder.path(), &[&["summary", "--format", "json", input], flags].concat());
+    assert_same_with(&[&[], &["--by", "rank"], &["--gpu", "0"]], folder.path(), trace);
+}
+
+/// Holds that the run of the data set `runs` in a folder has the reports of its trace with each of these flags.
+fn assert_same_with(flags: &[&[&str]], folder: &Path, trace: &Path) {
+    for &flags in flags {
+        let of = |input: &str| rtl(folder, &[&["summary", "--format", "json", input][..], flags].concat());
         let (expected, found) = (of(trace.to_str().unwrap()), of("runs"));
         assert_eq!(found.code, expected.code, "{}: {}", trace.display(), found.messages);
         if expected.report.is_empty() {

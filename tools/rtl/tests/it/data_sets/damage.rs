@@ -29,7 +29,7 @@ fn assert_refused(folder: &Path, file: &str, words: &str) {
 }
 
 fn dispatches(folder: &Path) -> PathBuf {
-    folder.join(RUN).join("kind=dispatches/rank=__HIVE_DEFAULT_PARTITION__/part-0.parquet")
+    folder.join(RUN).join("kind=dispatches/bucket=-1/part-0.parquet")
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn manifests_of_others_are_refused() {
 #[test]
 fn files_of_other_columns_are_refused() {
     let folder = set();
-    let kernels = folder.path().join(RUN).join("kind=kernel_stats/rank=__HIVE_DEFAULT_PARTITION__");
+    let kernels = folder.path().join(RUN).join("kind=kernel_stats/bucket=-1");
     fs::copy(kernels.join("part-0.parquet"), dispatches(folder.path())).unwrap();
-    let file = "kind=dispatches/rank=__HIVE_DEFAULT_PARTITION__/part-0.parquet";
+    let file = "kind=dispatches/bucket=-1/part-0.parquet";
     assert_refused(folder.path(), file, "a row without a start");
     fs::write(dispatches(folder.path()), "no Parquet").unwrap();
     assert_refused(folder.path(), file, "damaged run of a data set");

@@ -1,0 +1,115 @@
+//! Which ranks share a file: each has its own in runs of few ranks, because tens of thousands of small files are slow everywhere.
+
+/// Ranks of a table up to which each has a file of its own.
+const OWN: usize = 1_000;
+
+/// Rows of a file where ranks share files, on average at least: 64 MB at 5 bytes each.
+const ROWS: u64 = 12_800_000;
+
+/// The bucket of rows without a rank. Hive's name for a missing value would be null in that folder alone, which pandas and Dask
+/// refuse.
+const NO_RANK: i64 = -1;
+
+/// The ranks of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bucket {
+    first: i64,
+    width: u64,
+}
+
+impl Bucket {
+    /// The bucket of a rank in a table of this width.
+    pub(crate) fn of(rank: Option<i64>, width: u64) -> Self {
+        let first = |rank: i64| rank - rank.rem_euclid(width.cast_signed());
+        rank.map_or(Self { first: NO_RANK, width: 1 }, |rank| Self { first: first(rank), width })
+    }
+
+    /// The bucket that a folder of a table of this width is.
+    pub(crate) fn of_folder(name: &str, width: u64) -> Option<Self> {
+        let first = name.strip_prefix("bucket=")?.parse().ok()?;
+        Some(Self { first, width: if first == NO_RANK { 1 } else { width } })
+    }
+
+    /// The name of its folder, which has the first rank.
+    pub(crate) fn folder(&self) -> String {
+        format!("bucket={}", self.first)
+    }
+
+    /// Whether rows of a rank are in it.
+    pub fn has(&self, rank: i64) -> bool {
+        rank >= 0 && (self.first..self.first.saturating_add_unsigned(self.width)).contains(&rank)
+    }
+}
+
+/// The number of ranks of a bucket, a power of two: 1 unless there are many ranks, else the least with which files are large, or
+/// all ranks are in one. `ranks` ascend; `rows` is how many rows they have together.
+pub(crate) fn width(ranks: &[i64], rows: u64) -> u64 {
+    let files = if ranks.len() <= OWN { u64::MAX } else { (rows / ROWS).max(1) };
+    let buckets = |width: &u64| {
+        let bucket = |rank: &i64| Bucket::of(Some(*rank), *width);
+        ranks.chunk_by(|one, next| bucket(one) == bucket(next)).count() as u64
+    };
+    (0..u32::BITS).map(|power| 1 << power).find(|width| buckets(width) <= files).unwrap_or(1 << u32::BITS)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ranks(below: u32) -> impl Strategy<Value = BTreeSet<u32>> {
+        prop::collection::btree_set(0..below, 0..1_500)
+    }
+
+    proptest! {
+        #[test]
+        fn every_rank_is_in_one_bucket(
+            ranks in prop_oneof![ranks(4_000), ranks(u32::MAX)],
+            rows in 0..100 * ROWS,
+        ) {
+            let ranks: Vec<i64> = ranks.into_iter().map(i64::from).collect();
+            let width = width(&ranks, rows);
+            let mut buckets: BTreeMap<String, Vec<i64>> = BTreeMap::new();
+            for &rank in &ranks {
+                buckets.entry(Bucket::of(Some(rank), width).folder()).or_default().push(rank);
+            }
+            for (folder, own) in &buckets {
+                let bucket = Bucket::of_folder(folder, width).unwrap();
+                let found: Vec<i64> = ranks.iter().copied().filter(|&rank| bucket.has(rank)).collect();
+                prop_assert_eq!(&found, own);
+                prop_assert!(!bucket.has(NO_RANK));
+            }
+            prop_assert!(width.is_power_of_two());
+            if ranks.len() <= OWN {
+                prop_assert_eq!(buckets.len(), ranks.len());
+            } else {
+                prop_assert!(buckets.len() == 1 || rows / buckets.len() as u64 >= ROWS);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bucket_has_no_more_ranks_than_a_large_file_needs() {
+        let ranks: Vec<i64> = (0..1_024).collect();
+        for (rows, expected) in
+            [(0, 1_024), (ROWS, 1_024), (2 * ROWS, 512), (3 * ROWS, 512), (1_024 * ROWS, 1)]
+        {
+            assert_eq!(width(&ranks, rows), expected, "{rows}");
+        }
+        assert_eq!(width(&ranks[..OWN], 0), 1);
+        assert_eq!(width(&[], 0), 1);
+    }
+
+    #[test]
+    fn rows_without_a_rank_have_a_bucket_of_their_own() {
+        let without = Bucket::of(None, 512);
+        assert_eq!(without.folder(), "bucket=-1");
+        assert_eq!(Bucket::of_folder("bucket=-1", 512), Some(without));
+        assert!((-1..1_024).all(|rank| !without.has(rank)));
+        assert!(without < Bucket::of(Some(0), 512));
+        assert_eq!(Bucket::of_folder("rank=0", 1), None);
+    }
+}
