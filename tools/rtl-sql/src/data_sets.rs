@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use dataset::{INVALID_STOP, Manifest, Stored, name_in_files, stored};
+use dataset::{Bucket, INVALID_STOP, Manifest, Stored, name_in_files, stored};
 use tables::Column;
 
 use crate::literal::quoted;
@@ -30,10 +30,19 @@ type Runs = Arc<Vec<(PathBuf, Manifest)>>;
 /// The columns that folders state, of a table without files.
 const NOTHING: &str = "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run) WHERE false";
 
-/// Whether a data set has a table of this name.
-pub(crate) fn is_table(name: &str) -> bool {
-    let is_aggregated = || dataset::AGGREGATED.iter().any(|(known, _)| *known == name);
-    name == "ops" || stored().iter().any(|stored| stored.table.name == name) || is_aggregated()
+/// Whether a data set has a table with one of the columns `job`, `run` and `rank`.
+pub(crate) fn has_column(table: &str, column: &str) -> bool {
+    let has_rank = |table: &tables::Table| table.columns.iter().any(|column| column.name == "rank");
+    let of_trace = ops_and_stored().find(|known| known.name == table);
+    match of_trace {
+        Some(table) => column != "rank" || has_rank(table),
+        None => dataset::AGGREGATED.iter().any(|(name, _)| *name == table),
+    }
+}
+
+/// The tables of a trace that data sets have.
+fn ops_and_stored() -> impl Iterator<Item = &'static tables::Table> {
+    tables::find("ops").into_iter().chain(stored().iter().map(|stored| stored.table))
 }
 
 impl DataSets {
@@ -120,13 +129,15 @@ impl DataSets {
         }))
     }
 
-    /// The files of a table as texts of SQL: those of all ranks of each run that has it. DuckDB takes names in half the time of
-    /// patterns.
+    /// The files of a table as texts of SQL: those of the ranks that are needed, of each such run that has it. DuckDB takes names
+    /// in half the time of patterns.
     fn files(&self, table: &str) -> Result<Vec<String>, String> {
         let mut files = Vec::new();
-        for (run, manifest) in self.runs().iter() {
+        let (runs, statement) = (self.runs(), self.lock());
+        for (run, manifest) in runs.iter() {
             if let Some(manifest) = manifest.tables.get(table) {
-                let found = dataset::files(run, table, manifest, |_| true)
+                let is_needed = |bucket: &Bucket| statement.needed.has_bucket(bucket);
+                let found = dataset::files(run, table, manifest, is_needed)
                     .map_err(|error| format!("{error}\n{}", error.hint()))?;
                 files.extend(found.iter().map(|path| format!("'{}'", quoted(path))));
             }

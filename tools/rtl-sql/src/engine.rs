@@ -121,8 +121,8 @@ impl Engine {
         !self.source.data_sets.is_empty()
     }
 
-    /// States which runs of data sets a text of the user can need, by DuckDB's own parse of the text.
-    fn need_runs(&self, text: &str, parameters: &Parameters) {
+    /// States which runs and ranks of data sets a text of the user can need, by DuckDB's own parse of the text.
+    fn need(&self, text: &str, parameters: &Parameters) {
         let parse = || {
             // Fields that say nothing are left out. The text cannot be a parameter here.
             let query = format!(
@@ -131,7 +131,7 @@ impl Engine {
             );
             let mut rows = self.run(&query, &[], |_| Ok(())).ok()??;
             match rows.next_rows().ok()??.first()?.first()? {
-                Value::Text(parse) => Some(Needed::of(parse, parameters, &data_sets::is_table)),
+                Value::Text(parse) => Some(Needed::of(parse, parameters, &data_sets::has_column)),
                 _ => None,
             }
         };
@@ -148,7 +148,7 @@ impl Engine {
         if !self.is_guarded() {
             return self.run(text, parameters, |_| Ok(()));
         }
-        self.need_runs(text, parameters);
+        self.need(text, parameters);
         self.run(text, parameters, |statement| {
             self.has_own.set(self.has_own.get() || statement.effect() != Effect::Query);
             refuse_files(statement, text)
@@ -167,7 +167,7 @@ impl Engine {
     ) -> duckdb::Result<Option<Rows>> {
         self.start_workers();
         if self.is_guarded() {
-            self.need_runs(query, parameters);
+            self.need(query, parameters);
             let mut statements = self.connection.statements(query)?;
             let effect = statements.next().transpose()?.map(|statement| statement.effect());
             if effect != Some(Effect::Query) || statements.has_next() {

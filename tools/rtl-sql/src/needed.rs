@@ -1,37 +1,39 @@
-//! The runs that a text of SQL can need: those that its conditions on `job` and `run` leave.
+//! The runs and ranks that a text of SQL can need: those that its conditions on `job`, `run` and `rank` leave.
 //!
-//! DuckDB reads those runs alone, too, but it opens a data set by the names of all files. The conditions are those of DuckDB's
-//! own parse of the text. A text needs all runs unless each of its tables stands alone behind a `from` whose `where` has one of
-//! `run = 'a'`, `run in ('a', 'b')` and the same of `job`, maybe with other conditions that hold as well.
+//! DuckDB reads no others either, but it opens a data set by the names of all files. The conditions are those of DuckDB's
+//! own parse of the text. A text needs everything unless each of its tables stands alone behind a `from` whose `where` has one of
+//! `run = 'a'`, `run in ('a', 'b')` and the same of `job` and of `rank`, maybe with other conditions that hold as well.
 
+use dataset::Bucket;
 use duckdb::Parameter;
 use serde_json::{Map, Value};
 
-/// The runs that a text can need.
-#[derive(Debug, Default, PartialEq, Eq)]
+/// The runs and ranks that a text can need.
+#[derive(Debug, Default)]
 pub(crate) struct Needed {
-    /// What each place of a table asks for; `None` where one asks for all runs.
+    /// What each place of a table asks for; `None` where one asks for everything.
     places: Option<Vec<Condition>>,
 }
 
 /// The values that the columns of a row can have; `None` of any.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Condition {
     job: Option<Vec<String>>,
     run: Option<Vec<String>>,
+    rank: Option<Vec<i64>>,
 }
 
 /// An object of the parse.
 type Node = Map<String, Value>;
 
 impl Needed {
-    /// The runs that a text can need, by what `json_serialize_sql` says of it. `is_table` knows the tables of data sets.
+    /// What a text can need, by what `json_serialize_sql` says of it. `has_column` knows the tables of data sets and their columns.
     pub(crate) fn of(
         parse: &str,
         parameters: &[(String, Parameter)],
-        is_table: &dyn Fn(&str) -> bool,
+        has_column: &dyn Fn(&str, &str) -> bool,
     ) -> Self {
-        let mut search = Search { parameters, is_table, places: Vec::new() };
+        let mut search = Search { parameters, has_column, places: Vec::new() };
         let statements = serde_json::from_str::<Value>(parse).ok();
         let is_known = statements.and_then(|parse| search.visit(parse.get("statements")?)).is_some();
         // Without a table there is nothing to be narrowed.
@@ -49,17 +51,24 @@ impl Needed {
         let fits = |place: &Condition| can_be(&place.job, job) && can_be(&place.run, run);
         self.places.as_ref().is_none_or(|places| places.iter().any(fits))
     }
+
+    /// Whether rows of a bucket can be needed.
+    pub(crate) fn has_bucket(&self, bucket: &Bucket) -> bool {
+        let has_any = |ranks: &Vec<i64>| ranks.iter().any(|&rank| bucket.has(rank));
+        let fits = |place: &Condition| place.rank.as_ref().is_none_or(has_any);
+        self.places.as_ref().is_none_or(|places| places.iter().any(fits))
+    }
 }
 
 /// Collects what the places of tables ask for.
 struct Search<'a> {
     parameters: &'a [(String, Parameter)],
-    is_table: &'a dyn Fn(&str) -> bool,
+    has_column: &'a dyn Fn(&str, &str) -> bool,
     places: Vec<Condition>,
 }
 
 impl Search<'_> {
-    /// Visits a part of the parse; `None` where it can need all runs.
+    /// Visits a part of the parse; `None` where it can need everything.
     fn visit(&mut self, part: &Value) -> Option<()> {
         let node = match part {
             Value::Array(parts) => return parts.iter().try_for_each(|part| self.visit(part)),
@@ -82,7 +91,11 @@ impl Search<'_> {
     }
 
     fn names_table(&self, node: &Node) -> bool {
-        text(node, "table_name").is_some_and(|name| (self.is_table)(&name.to_lowercase()))
+        self.has_column(node, "run")
+    }
+
+    fn has_column(&self, table: &Node, column: &str) -> bool {
+        text(table, "table_name").is_some_and(|name| (self.has_column)(&name.to_lowercase(), column))
     }
 
     /// The table of a query that reads no other one and has the columns that the table declares.
@@ -118,7 +131,7 @@ impl Search<'_> {
         condition
     }
 
-    /// Takes over that a column has one of these values, where all of them are texts.
+    /// Takes over that a column has one of these values, where all of them are of its type.
     fn narrow(&self, condition: &mut Condition, table: &Node, column: &Value, values: &[&Value]) {
         let Some(names) = column.get("column_names").and_then(Value::as_array) else { return };
         let known = text(table, "alias").or_else(|| text(table, "table_name")).unwrap_or_default();
@@ -128,37 +141,51 @@ impl Search<'_> {
             [of, column] if of == known.to_lowercase() => column,
             _ => return,
         };
-        let place = match column {
-            "job" => &mut condition.job,
-            "run" | "trace" => &mut condition.run,
-            _ => return,
-        };
         let Some(values) = values.iter().map(|value| self.constant(value)).collect::<Option<Vec<_>>>() else {
             return;
         };
-        match place {
-            Some(known) => known.retain(|value| values.contains(value)),
-            None => *place = Some(values),
+        let text = |value| if let Parameter::Text(text) = value { Some(text) } else { None };
+        let integer = |value| if let Parameter::Integer(integer) = value { Some(integer) } else { None };
+        let values = values.into_iter();
+        match column {
+            "job" => keep(&mut condition.job, values.map(text).collect()),
+            "run" | "trace" => keep(&mut condition.run, values.map(text).collect()),
+            // Of a table without ranks it is a column of the query's own.
+            "rank" if self.has_column(table, column) => {
+                keep(&mut condition.rank, values.map(integer).collect());
+            }
+            _ => {}
         }
     }
 
-    /// The text that a constant or a parameter is.
-    fn constant(&self, part: &Value) -> Option<String> {
+    /// The value that a constant or a parameter is, if it is a text or an integer.
+    fn constant(&self, part: &Value) -> Option<Parameter> {
         match kind(part) {
             "VALUE_CONSTANT" => {
                 let value = part.get("value")?;
-                let is_text = value["type"]["id"] == "VARCHAR" && value["type"].get("type_info").is_none();
-                value["value"].as_str().filter(|_| is_text).map(str::to_owned)
-            }
-            "VALUE_PARAMETER" => {
-                let name = part.get("identifier")?.as_str()?;
-                match self.parameters.iter().find(|(known, _)| known == name)? {
-                    (_, Parameter::Text(text)) => Some(text.clone()),
+                match value["type"]["id"].as_str()? {
+                    "VARCHAR" if value["type"].get("type_info").is_none() => {
+                        value["value"].as_str().map(|text| Parameter::Text(text.to_owned()))
+                    }
+                    "INTEGER" | "BIGINT" => value["value"].as_i64().map(Parameter::Integer),
                     _ => None,
                 }
             }
+            "VALUE_PARAMETER" => {
+                let name = part.get("identifier")?.as_str()?;
+                self.parameters.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            }
             _ => None,
         }
+    }
+}
+
+/// Leaves those of the values that a condition allows, too, where it is about them.
+fn keep<T: PartialEq>(place: &mut Option<Vec<T>>, values: Option<Vec<T>>) {
+    match (place, values) {
+        (_, None) => {}
+        (Some(known), Some(values)) => known.retain(|value| values.contains(value)),
+        (place, values) => *place = values,
     }
 }
 

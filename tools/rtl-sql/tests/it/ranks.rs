@@ -1,5 +1,6 @@
-//! Ranks of data sets, which share files where there are many.
+//! Ranks of data sets: a query of some opens the files that have them.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use dataset::{Provenance, Run};
@@ -8,7 +9,7 @@ use rtl_schema::{AgentId, ProcessId, Select, Tables};
 use serde_json::json;
 use tables::Loaded;
 
-use crate::rows;
+use crate::{rows, run};
 
 const RUN: &str = "job=train/run=ranks";
 
@@ -38,6 +39,91 @@ fn set(folder: &Path, ranks: &[Option<u32>]) -> PathBuf {
     let from = Provenance { path: Path::new("ranks.db"), name: None, version: "1" };
     dataset::add(&set, &run, &loaded, &from).unwrap();
     set
+}
+
+/// The file of dispatches of a bucket.
+fn file(set: &Path, bucket: i64) -> PathBuf {
+    set.join(RUN).join(format!("kind=dispatches/bucket={bucket}/part-0.parquet"))
+}
+
+/// Holds whether queries succeed, of a data set some files of which are damaged.
+#[track_caller]
+fn assert_succeed(set: &Path, queries: &[(&str, bool)]) -> Option<()> {
+    for (query, expected) in queries {
+        let run = run(&[set.to_str().unwrap(), "-p", "rank=1", "--", query])?;
+        assert_eq!(run.code == 0, *expected, "{query}: {}", run.messages);
+    }
+    Some(())
+}
+
+#[test]
+fn a_query_of_some_ranks_opens_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set(folder.path(), &[None, Some(0), Some(1), Some(2), Some(3)]);
+    for bucket in [-1, 0, 3] {
+        fs::write(file(&set, bucket), "no Parquet").unwrap();
+    }
+    assert_succeed(
+        &set,
+        &[
+            ("select sum(duration) from dispatches where rank = 1", true),
+            ("select sum(duration) from dispatches where $rank = rank and run = 'ranks'", true),
+            ("select sum(duration) from dispatches where rank in (1, 2, 4000000000)", true),
+            ("select sum(duration) from ops o where o.rank in (1, 3) and rank = 1", true),
+            ("select sum(duration) from dispatches where rank = 9", true),
+            ("select sum(duration) from dispatches where rank = 0", false),
+            ("select sum(duration) from dispatches where rank = 1 or gpu = 5", false),
+            ("select sum(duration) from dispatches where rank = '1'", false),
+            ("select sum(duration) from dispatches", false),
+            (
+                "select (select sum(duration) from dispatches where rank = 1), sum(duration) from dispatches where rank = 3",
+                false,
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_query_of_a_rank_opens_the_file_of_its_bucket() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set(folder.path(), &[Some(0), Some(4)]);
+    // Two files of ranks 0 to 3 and 4 to 7.
+    let manifest = set.join(RUN).join("_manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace("\"width\": 1", "\"width\": 4")).unwrap();
+    fs::write(file(&set, 4), "no Parquet").unwrap();
+    assert_succeed(
+        &set,
+        &[
+            ("select count(*) from dispatches where rank = 0", true),
+            ("select count(*) from dispatches where rank = 3", true),
+            ("select count(*) from dispatches where rank = 4", false),
+            ("select count(*) from dispatches where rank = 7", false),
+            ("select count(*) from dispatches where rank = 8", true),
+        ],
+    );
+}
+
+#[test]
+fn conditions_on_ranks_leave_answers_as_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set(folder.path(), &[None, Some(0), Some(1), Some(2), Some(3)]);
+    // `{}` stands for a condition on ranks that is seen or hidden.
+    for query in [
+        "select count(*) as n, sum(duration) as t from dispatches where {}",
+        "select rank, name, gpu from kernel_stats where {}",
+        "select rank + 1 as rank, start from dispatches where {}",
+        "select 2 as rank, (select count(*) from dispatches where {}) as n from dispatches",
+        "select count(*) as n from (from dispatches select 2 as rank) where {}",
+        "select 2 as rank, tag from metadata where {}",
+        "select count(*) as n from dispatches d left join kernel_stats k on k.rank = d.rank + 1 where d.{}",
+    ] {
+        let of = |condition: &str| {
+            rows(&[&set], &format!("from ({}) order by all", query.replace("{}", condition)))
+        };
+        let Some(seen) = of("rank = 2") else { return };
+        assert_eq!(Some(seen), of("rank + 0 = 2"), "{query}");
+    }
 }
 
 #[test]
