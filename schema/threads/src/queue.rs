@@ -50,6 +50,8 @@ struct State<'job> {
     helpers: usize,
     /// Those of them that wait for a job.
     idle: usize,
+    /// Whether the leading thread waits for a job to be done.
+    lead_waits: bool,
     is_closed: bool,
 }
 
@@ -99,14 +101,27 @@ impl<'job> Queue<'job> {
         let mut state = self.lock();
         if matches!(outcome, Ok(Turn::Again)) && !state.is_closed {
             state.waiting.push_back(((sequence, number), job));
-            drop(state);
-            return self.begin.notify_one();
+            return self.begin_one(state);
         }
         let outcome = outcome.map(drop);
         let Sequence { done, first } = &mut state.sequences[sequence];
+        let is_next = number == *first;
         done[number - *first] = Some(outcome);
+        // Others are of no use to the leading thread yet. To signal is a call of the system, even where no thread waits.
+        let wakes = is_next && state.lead_waits;
         drop(state);
-        self.done.notify_one();
+        if wakes {
+            self.done.notify_one();
+        }
+    }
+
+    /// Wakes a thread for a job that was added, if one waits.
+    fn begin_one(&self, state: MutexGuard<'_, State<'job>>) {
+        let wakes = state.idle > 0;
+        drop(state);
+        if wakes {
+            self.begin.notify_one();
+        }
     }
 
     /// Does jobs until the queue is closed, or none has come for a while.
@@ -177,22 +192,18 @@ impl<'job> Team<'_, 'job> {
         let number = *first + done.len();
         done.push_back(None);
         state.waiting.push_back(((sequence, number), job));
-        drop(state);
-        self.queue.begin.notify_one();
-        self.start_helper();
+        self.begin(state);
     }
 
-    /// Starts one more thread where jobs wait for it and the bound allows it.
-    fn start_helper(&self) {
-        let mut state = self.queue.lock();
-        if state.waiting.len() <= state.idle {
-            return;
-        }
-        let Some(permit) = permits(1).pop() else { return };
-        state.helpers += 1;
-        drop(state);
+    /// Wakes or starts one more thread where jobs wait for it and the bound allows it.
+    fn begin(&self, mut state: MutexGuard<'_, State<'job>>) {
+        let permit = if state.waiting.len() > state.idle { permits(1).pop() } else { None };
+        state.helpers += usize::from(permit.is_some());
+        self.queue.begin_one(state);
         // Where the system starts no thread, the others do its work.
-        if !(self.start)(permit) {
+        if let Some(permit) = permit
+            && !(self.start)(permit)
+        {
             self.queue.lock().helpers -= 1;
         }
     }
@@ -215,16 +226,18 @@ impl<'job> Team<'_, 'job> {
             } else if pushed.done.len() <= left && returned.done.len() <= left {
                 return None;
             } else if let Some(job) = state.take_for_lead() {
-                let others_wait = !state.waiting.is_empty();
-                drop(state);
                 // Other work may have left threads since the last job was added.
-                if others_wait {
-                    self.start_helper();
+                if !state.waiting.is_empty() {
+                    self.begin(state);
+                } else {
+                    drop(state);
                 }
                 self.queue.run(job);
                 state = self.queue.lock();
             } else {
+                state.lead_waits = true;
                 state = self.queue.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.lead_waits = false;
             }
         }
     }
@@ -233,7 +246,7 @@ impl<'job> Team<'_, 'job> {
 /// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
 pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
     let (waiting, sequences) = (VecDeque::new(), Default::default());
-    let state = State { waiting, sequences, helpers: 0, idle: 0, is_closed: false };
+    let state = State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     std::thread::scope(|scope| {
         let queue = &queue;
@@ -259,7 +272,8 @@ mod tests {
         let job = |place| (place, Box::new(|| Turn::Over) as Job<'_>);
         let waiting = places.into_iter().map(job).collect();
         let sequences = Default::default();
-        let mut state = State { waiting, sequences, helpers: 0, idle: 0, is_closed: false };
+        let mut state =
+            State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false };
         let taken: Vec<Place> =
             std::iter::from_fn(|| state.take_for_lead()).map(|(place, _)| place).collect();
         assert_eq!(taken, [(PUSHED, 5), (PUSHED, 6), (RETURNED, 0), (RETURNED, 1)]);
