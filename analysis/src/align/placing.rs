@@ -7,10 +7,7 @@ use super::draft::Draft;
 use super::matching::{self, Fit};
 use super::rhythm::{Lag, Rhythm};
 use super::sequence::Sequence;
-use crate::few;
-
-/// Parts of the candidates for each thread.
-const SHARES: usize = 2;
+use crate::{few, parallel};
 
 /// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
@@ -28,8 +25,9 @@ const MANY: usize = 50;
 pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
     let calls: usize = sequences.iter().map(|sequence| sequence.calls.len()).sum();
     let information = |sequence: &Sequence| sequence.rhythm().information();
+    let of_share = |share: &[Sequence]| share.iter().map(information).collect::<Vec<_>>();
     let informations = match calls > PARALLEL {
-        true => threads::map(sequences, information),
+        true => threads::map(sequences.chunks(parallel::share(sequences.len())), of_share).concat(),
         false => sequences.iter().map(information).collect(),
     };
     let mut kinds: BTreeMap<u64, (f64, Vec<usize>)> = BTreeMap::new();
@@ -202,10 +200,8 @@ fn fits(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Vec<(usi
     };
     match candidates.len() * rhythm.len() > PARALLEL {
         true => {
-            // One candidate takes less time than handing it to a thread.
-            let shares = candidates.chunks(candidates.len().div_ceil(SHARES * threads::limit()));
             let of_share = |share: &[Candidate]| share.iter().filter_map(fit).collect::<Vec<_>>();
-            threads::map(shares, of_share).concat()
+            threads::map(candidates.chunks(parallel::share(candidates.len())), of_share).concat()
         }
         false => candidates.iter().filter_map(fit).collect(),
     }
