@@ -70,10 +70,10 @@ impl Join<'_> {
             part.pids.rows().iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
         let tracks = self.tracks(&part.tracks, part.gpus.rows(), &agents, &pids, tables);
         // Shapes of launch parameters are in the joint table already, and then there are no others.
-        let shapes = if part.shapes.rows().is_empty() {
+        let shapes = if part.shapes.is_empty() {
             (0..tables.shapes.rows().len() as u32).map(ShapeId).collect()
         } else {
-            tables.shapes.append(&part.shapes)
+            part.shapes.join(&mut tables.shapes)
         };
         let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
         copies.reserve(part.copies.len());

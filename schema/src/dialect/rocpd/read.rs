@@ -7,6 +7,7 @@ use super::header::Header;
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
 use crate::sqlite::{Database, Leaves};
+use crate::table::Snapshot;
 use crate::{Error, PieceSink, ProcessId, Result, Select, Tables};
 
 /// Pages of ops that are read at once where memory must not grow with the rows: 8,000 to 15,000 rows, and twice what one
@@ -194,7 +195,10 @@ fn read_leaves<S: PieceSink>(
     tasks: Vec<S::Task>,
     sink: &mut S,
 ) -> Result<std::result::Result<(), u64>, S::Error> {
-    let read = |share: &[u32]| leaves.scan(share, ops::OpPart::default, |part, row| part.push(row, context));
+    let shapes = Snapshot::default();
+    let read = |share: &[u32]| {
+        leaves.scan(share, || ops::OpPart::behind(&shapes), |part, row| part.push(row, context))
+    };
     let shares = leaves.shares();
     if let [share] = shares.as_slice() {
         // Threads are for the parts of the piece.
@@ -214,6 +218,7 @@ fn read_leaves<S: PieceSink>(
             Done::Parts(Some((rows, parts))) if is_whole.get() => {
                 given += rows;
                 join.join(parts, tables);
+                shapes.update(&tables.shapes);
                 sink.begin(tables)?
             }
             Done::Parts(_) => {
