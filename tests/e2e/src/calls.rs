@@ -73,6 +73,20 @@ impl Calls {
     }
 }
 
+/// Each op without a call, with the thread that enqueued it and the calls of that and other threads while it ran or just before.
+fn around_unlinked(trace: &Trace) -> Vec<String> {
+    let database = Connection::open(&trace.path).unwrap();
+    let query = "SELECT printf('%s on GPU %s, queue %s, by thread %s from %d to %d, beside ', name.string, gpuId, queueId, op.tid, op.start,
+            op.end) || ifnull((SELECT group_concat(printf('%s in %s %d to %d', call.tid, function.string, call.start, call.end), '; ')
+            FROM rocpd_api call JOIN rocpd_string function ON function.id = call.apiName_id
+            WHERE call.start <= op.end AND call.end >= op.start - 1000000), 'no call')
+        FROM rocpd_op op JOIN rocpd_string name ON name.id = op.description_id
+        WHERE gpuId >= 0 AND op.correlationId IS NULL";
+    let mut statement = database.prepare(query).unwrap();
+    let ops = statement.query_map([], |row| row.get(0)).unwrap();
+    ops.map(Result::unwrap).collect()
+}
+
 /// Holds that the trace has every call that the program made, no other, and the call of every op.
 ///
 /// # Panics
@@ -82,7 +96,13 @@ pub fn assert_has_what_was_called(outcome: &Outcome, trace: &Trace) -> Calls {
     let calls = Calls::of(trace);
     assert!(!outcome.calls.is_empty(), "the program has counted nothing: {outcome:?}");
     assert_eq!(calls.made, outcome.calls, "{outcome:?}");
-    assert_eq!((calls.unlinked, calls.mislinked), (0, 0), "{outcome:?}");
+    assert_eq!(
+        (calls.unlinked, calls.mislinked),
+        (0, 0),
+        "{outcome:?} {:?} {:#?}",
+        trace.metadata,
+        around_unlinked(trace)
+    );
     let all = calls.made.values().chain(calls.nested.values()).sum::<i64>();
     let tag = |name: &str| trace.metadata.get(name).map_or(0, |count| count.parse().unwrap());
     assert_eq!((tag("hip_seen"), tag("hip_recorded")), (all, all), "{:?}", trace.metadata);
