@@ -174,6 +174,8 @@ pub(crate) trait Storage<T> {
     fn value(&self, row: usize) -> T;
     /// Appends all values of `other`, which are not copied into a column without rows.
     fn append(&mut self, other: Self);
+    /// The memory of its values.
+    fn bytes(&self) -> usize;
     /// Gives back the room for further rows.
     fn shrink(&mut self);
     /// Makes room for `rows` rows in all.
@@ -215,6 +217,13 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
         }
     }
 
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Uniform { .. } => 0,
+            Self::Values(values) => size_of_val(values.as_slice()),
+        }
+    }
+
     fn shrink(&mut self) {
         if let Self::Values(values) = self {
             values.shrink_to_fit();
@@ -253,6 +262,10 @@ impl Storage<Option<i64>> for Durations {
         self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
     }
 
+    fn bytes(&self) -> usize {
+        size_of_val(self.short.as_slice())
+    }
+
     fn shrink(&mut self) {
         self.short.shrink_to_fit();
     }
@@ -279,6 +292,10 @@ impl<T: Copy> Storage<T> for Vec<T> {
         } else {
             self.extend_from_slice(&other);
         }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of_val(self.as_slice())
     }
 
     fn shrink(&mut self) {

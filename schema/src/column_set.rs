@@ -78,8 +78,8 @@ macro_rules! columns {
                 $($crate::column::Storage::pad_to(&mut self.$field, rows);)*
             }
 
-            /// Appends the columns of `others`, of many rows several at a time; a column of one is freed before that of the next
-            /// one is copied.
+            /// Appends the columns of `others`, of many rows several at a time, the largest first, so that threads end together; a
+            /// column of one is freed before that of the next one is copied.
             fn append_columns(&mut self, others: Vec<Self>) {
                 self.fill();
                 let added = others.iter().map(Self::len).sum::<usize>();
@@ -89,14 +89,16 @@ macro_rules! columns {
                     other.fill();
                     $($field.push(other.$field);)*
                 }
-                let works: Vec<Box<dyn FnOnce() + Send + '_>> = vec![$({
+                let mut works: Vec<(usize, Box<dyn FnOnce() + Send + '_>)> = vec![$({
                     let own = &mut self.$field;
-                    Box::new(move || $crate::column::append_all(own, $field, rows))
+                    let bytes = $field.iter().map($crate::column::Storage::bytes).sum();
+                    (bytes, Box::new(move || $crate::column::append_all(own, $field, rows)))
                 },)*];
                 if added > $crate::column_set::PARALLEL {
-                    threads::map(works, |work| work());
+                    works.sort_by_key(|&(bytes, _)| std::cmp::Reverse(bytes));
+                    threads::map(works, |(_, work)| work());
                 } else {
-                    works.into_iter().for_each(|work| work());
+                    works.into_iter().for_each(|(_, work)| work());
                 }
             }
 
