@@ -8,12 +8,12 @@ pub(crate) const LEAST_ROWS: usize = 200_000;
 /// The least number of rows of a group in a part, on average.
 const ROWS_OF_GROUP: usize = 16;
 
-/// Shares of small items for each thread.
-const SHARES: usize = 2;
+/// Batches of small items for each thread.
+const BATCHES: usize = 2;
 
-/// How many small items a thread gets at once: one takes less time than handing it to a thread.
-pub(crate) fn share(items: usize) -> usize {
-    items.div_ceil(SHARES * threads::limit()).max(1)
+/// The size of a batch of small items: one item takes less time than handing it to a thread.
+pub(crate) fn batch(items: usize) -> usize {
+    items.div_ceil(BATCHES * threads::limit()).max(1)
 }
 
 /// The number of equal parts that rows are divided into: one for each thread, or one of few rows.

@@ -173,8 +173,8 @@ impl CollectiveFinder {
     #[must_use]
     pub fn finish(self) -> FoundCollectives {
         let mut found: Vec<CollectiveCalls> = joined(self.found);
-        let share = parallel::share(found.len());
-        threads::map(found.chunks_mut(share), |calls| calls.iter_mut().for_each(CollectiveCalls::sort));
+        let batch = parallel::batch(found.len());
+        threads::map(found.chunks_mut(batch), |calls| calls.iter_mut().for_each(CollectiveCalls::sort));
         found.sort_by(|one, other| {
             let key = |found: &CollectiveCalls| (found.kind, found.communicator);
             let place = |found: &CollectiveCalls| (found.process, found.agent);

@@ -25,9 +25,9 @@ const MANY: usize = 50;
 pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
     let calls: usize = sequences.iter().map(|sequence| sequence.calls.len()).sum();
     let information = |sequence: &Sequence| sequence.rhythm().information();
-    let of_share = |share: &[Sequence]| share.iter().map(information).collect::<Vec<_>>();
+    let of_batch = |batch: &[Sequence]| batch.iter().map(information).collect::<Vec<_>>();
     let informations = match calls > PARALLEL {
-        true => threads::map(sequences.chunks(parallel::share(sequences.len())), of_share).concat(),
+        true => threads::map(sequences.chunks(parallel::batch(sequences.len())), of_batch).concat(),
         false => sequences.iter().map(information).collect(),
     };
     let mut kinds: BTreeMap<u64, (f64, Vec<usize>)> = BTreeMap::new();
@@ -200,8 +200,8 @@ fn fits(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Vec<(usi
     };
     match candidates.len() * rhythm.len() > PARALLEL {
         true => {
-            let of_share = |share: &[Candidate]| share.iter().filter_map(fit).collect::<Vec<_>>();
-            threads::map(candidates.chunks(parallel::share(candidates.len())), of_share).concat()
+            let of_batch = |batch: &[Candidate]| batch.iter().filter_map(fit).collect::<Vec<_>>();
+            threads::map(candidates.chunks(parallel::batch(candidates.len())), of_batch).concat()
         }
         false => candidates.iter().filter_map(fit).collect(),
     }

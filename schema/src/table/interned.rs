@@ -59,33 +59,33 @@ impl<T: Distinct, I: Copy + From<u32> + Into<u32>> Interned<T, I> {
     }
 }
 
-/// The values of a part of the rows. Those of [`Self::known`], which parts before it have brought, keep their ids; the ids of
-/// others follow.
+/// The values of a part of the rows, on top of those that parts before it have brought. These keep their ids; the ids of others
+/// follow.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Further<T, I> {
-    known: Arc<Interned<T, I>>,
+pub(crate) struct Overlay<T, I> {
+    base: Arc<Interned<T, I>>,
     new: Interned<T, I>,
 }
 
-impl<T: Distinct, I: Copy + From<u32> + Into<u32>> Further<T, I> {
+impl<T: Distinct, I: Copy + From<u32> + Into<u32>> Overlay<T, I> {
     /// The id of `value`, which is added when it is new.
     #[inline]
     pub(crate) fn intern(&mut self, value: T) -> I {
-        match self.known.index.get(&value) {
+        match self.base.index.get(&value) {
             Some(&id) => id,
-            None => I::from(self.known.rows.len() as u32 + self.new.intern(value).into()),
+            None => I::from(self.base.rows.len() as u32 + self.new.intern(value).into()),
         }
     }
 
     /// Whether there are no values.
     pub(crate) fn is_empty(&self) -> bool {
-        self.known.rows.is_empty() && self.new.rows.is_empty()
+        self.base.rows.is_empty() && self.new.rows.is_empty()
     }
 
-    /// Adds the new values to `all`, which begins with the known ones; the result maps the ids of this part to those of `all`.
+    /// Adds the new values to `all`, which begins with the base; the result maps the ids of this part to those of `all`.
     pub(crate) fn join(&self, all: &mut Interned<T, I>) -> Vec<I> {
-        let known = (0..self.known.rows.len() as u32).map(I::from);
-        known.chain(self.new.rows.iter().map(|&value| all.intern(value))).collect()
+        let base = (0..self.base.rows.len() as u32).map(I::from);
+        base.chain(self.new.rows.iter().map(|&value| all.intern(value))).collect()
     }
 }
 
@@ -98,12 +98,12 @@ impl<T: Distinct, I: Copy> Snapshot<T, I> {
     const MOST: usize = 1 << 14;
 
     /// The values of a part that begins.
-    pub(crate) fn further(&self) -> Further<T, I>
+    pub(crate) fn overlay(&self) -> Overlay<T, I>
     where
         Interned<T, I>: Default,
     {
-        let known = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        Further { known, new: Interned::default() }
+        let base = Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Overlay { base, new: Interned::default() }
     }
 
     /// Parts begin with what `all` has now, if that is many more than before.
@@ -142,11 +142,11 @@ mod tests {
             let mut found = expected.clone();
             let known = Snapshot::default();
             // A part may begin before those in front of it have joined.
-            let mut begun: Vec<Further<i64, AgentId>> = Vec::new();
+            let mut begun: Vec<Overlay<i64, AgentId>> = Vec::new();
             for (at, rows) in parts.iter().enumerate() {
                 if begun.is_empty() {
                     let together = 1 + late[at..].iter().take_while(|&&late| late).count();
-                    begun.extend((0..together).map(|_| known.further()));
+                    begun.extend((0..together).map(|_| known.overlay()));
                 }
                 let mut part = begun.remove(0);
                 let ids: Vec<AgentId> = rows.iter().map(|&row| part.intern(row)).collect();

@@ -33,7 +33,7 @@ pub use copies::{Copies, Copy, Direction};
 pub use counters::{Counter, Counters, Monitor, StackFrame};
 pub use dispatches::{Dispatch, Dispatches};
 pub use interned::{Distinct, Interned};
-pub(crate) use interned::{Further, Snapshot};
+pub(crate) use interned::{Overlay, Snapshot};
 pub use memory_events::{MemoryEvent, MemoryEvents};
 pub use opaque::{OpaqueTable, Value};
 pub use operators::{Operator, Operators};

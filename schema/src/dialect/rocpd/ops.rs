@@ -8,7 +8,7 @@ use super::{
 use crate::layout::rpd::Function;
 use crate::sqlite::{ByHeader, Database, Row, StoredColumns};
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Further, Interned, Range, RangeKind,
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Overlay, Range, RangeKind,
     Ranges, Shape, Snapshot, Track, Tracks,
 };
 use crate::{
@@ -121,7 +121,7 @@ pub(crate) struct OpPart {
     pub(crate) barriers: Barriers,
     pub(crate) ranges: Ranges,
     pub(crate) tracks: Tracks,
-    pub(crate) shapes: Further<Shape, ShapeId>,
+    pub(crate) shapes: Overlay<Shape, ShapeId>,
     pub(crate) gpus: Interned<i64, AgentId>,
     pub(crate) pids: Interned<i64, u32>,
     pub(crate) extra_links: Vec<(Id, Id)>,
@@ -192,7 +192,7 @@ struct Cause {
 impl OpPart {
     /// A part behind others that have brought these shapes.
     pub(crate) fn behind(known: &Snapshot<Shape, ShapeId>) -> Self {
-        Self { shapes: known.further(), ..Self::default() }
+        Self { shapes: known.overlay(), ..Self::default() }
     }
 
     /// Dispatches that were in flight at the end of the recording.
