@@ -15,6 +15,9 @@ const AHEAD: usize = 2;
 /// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
 const PATIENCE: Duration = Duration::from_millis(2);
 
+/// With as many helpers the leading thread leaves all jobs to them, whose results would wait while it does one.
+const MANY: usize = 31;
+
 /// The sequence of pushed jobs.
 pub(crate) const PUSHED: usize = 0;
 
@@ -57,8 +60,11 @@ struct State<'job> {
 
 impl<'job> State<'job> {
     /// The oldest pushed job, else the oldest: what returned jobs are made of comes from this thread, which a long one would
-    /// keep from making more.
+    /// keep from making more. None where helpers are many.
     fn take_for_lead(&mut self) -> Option<(Place, Job<'job>)> {
+        if self.helpers >= MANY {
+            return None;
+        }
         let is_pushed = |((sequence, _), _): &(Place, Job<'job>)| *sequence == PUSHED;
         let at = self.waiting.iter().position(is_pushed).unwrap_or(0);
         self.waiting.remove(at)
@@ -277,5 +283,16 @@ mod tests {
         let taken: Vec<Place> =
             std::iter::from_fn(|| state.take_for_lead()).map(|(place, _)| place).collect();
         assert_eq!(taken, [(PUSHED, 5), (PUSHED, 6), (RETURNED, 0), (RETURNED, 1)]);
+    }
+
+    #[test]
+    fn the_leading_thread_leaves_jobs_to_helpers_where_these_are_many() {
+        let job: (Place, Job<'_>) = ((PUSHED, 0), Box::new(|| Turn::Over));
+        let (waiting, sequences) = (VecDeque::from([job]), Default::default());
+        let helpers = MANY;
+        let mut state = State { waiting, sequences, helpers, idle: 0, lead_waits: false, is_closed: false };
+        assert!(state.take_for_lead().is_none());
+        state.helpers -= 1;
+        assert!(state.take_for_lead().is_some());
     }
 }

@@ -5,7 +5,22 @@ use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 
 use serde::Serialize;
 
-/// The elements of a JSON array, in a file without a name.
+/// Elements of an array as JSON, on the way to its file.
+#[derive(Debug, Default)]
+pub(crate) struct Elements(Vec<u8>);
+
+impl Elements {
+    /// Adds an element.
+    ///
+    /// # Errors
+    /// Where it has no JSON.
+    pub(crate) fn push(&mut self, element: &impl Serialize) -> serde_json::Result<()> {
+        self.0.extend(if self.0.is_empty() { "\n" } else { ",\n" }.as_bytes());
+        serde_json::to_writer(&mut self.0, element)
+    }
+}
+
+/// A JSON array, in a file without a name.
 #[derive(Debug)]
 pub(crate) struct JsonArrayFile {
     file: BufWriter<File>,
@@ -21,15 +36,19 @@ impl JsonArrayFile {
         Ok(Self { file: BufWriter::new(tempfile::tempfile()?), is_empty: true })
     }
 
-    /// Adds an element.
+    /// Adds elements.
     ///
     /// # Errors
     /// Those of the disk.
-    pub(crate) fn push(&mut self, element: &impl Serialize) -> io::Result<()> {
-        self.file.write_all(if self.is_empty { b"\n" } else { b",\n" })?;
+    pub(crate) fn append(&mut self, Elements(elements): &Elements) -> io::Result<()> {
+        if elements.is_empty() {
+            return Ok(());
+        }
+        if !self.is_empty {
+            self.file.write_all(b",")?;
+        }
         self.is_empty = false;
-        serde_json::to_writer(&mut self.file, element)?;
-        Ok(())
+        self.file.write_all(elements)
     }
 
     /// Writes the array.

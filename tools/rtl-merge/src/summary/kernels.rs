@@ -11,18 +11,24 @@ pub(crate) struct Kernels {
     /// In the order of their first use.
     pub(crate) all: Vec<KernelEntry>,
     by_label: FxHashMap<Arc<str>, usize>,
-    names: FxHashSet<String>,
+    names: FxHashSet<Arc<str>>,
 }
 
 /// One kernel.
 #[derive(Debug)]
 pub(crate) struct KernelEntry {
-    /// A unique name, demangled if possible.
-    pub(crate) name: String,
-    /// Its category.
-    pub(crate) category: Arc<str>,
+    pub(crate) name: KernelName,
     /// The durations of its calls on all ranks.
     pub(crate) durations: Sketch,
+}
+
+/// How a kernel is named in the report.
+#[derive(Debug, Clone)]
+pub(crate) struct KernelName {
+    /// A unique name, demangled if possible.
+    pub(crate) name: Arc<str>,
+    /// Its category.
+    pub(crate) category: Arc<str>,
 }
 
 impl Kernels {
@@ -34,9 +40,10 @@ impl Kernels {
         let stored = || std::iter::once(kernel.label.to_string());
         let numbered = (2..).map(|number| format!("{}~{number}", kernel.label));
         let names = rtl_schema::demangle(&kernel.label).into_iter().chain(stored()).chain(numbered);
-        let name = names.into_iter().find(|name| self.names.insert(name.clone())).unwrap_or_default();
+        let name = names.map(Arc::from).find(|name| self.names.insert(Arc::clone(name))).unwrap_or_default();
         self.by_label.insert(kernel.label.clone(), self.all.len());
-        self.all.push(KernelEntry { name, category: kernel.category.clone(), durations: Sketch::default() });
+        let name = KernelName { name, category: kernel.category.clone() };
+        self.all.push(KernelEntry { name, durations: Sketch::default() });
         self.all.len() - 1
     }
 }
@@ -51,7 +58,7 @@ mod tests {
         for label in ["_ZN1AC1Ev", "_ZN1AC2Ev", "gemm()", "_Z4gemmv", "gemm()"] {
             kernels.position(&Kernel { label: label.into(), category: "other".into() });
         }
-        let names: Vec<&str> = kernels.all.iter().map(|known| known.name.as_str()).collect();
+        let names: Vec<&str> = kernels.all.iter().map(|known| &*known.name.name).collect();
         assert_eq!(names, ["A::A()", "_ZN1AC2Ev", "gemm()", "_Z4gemmv"]);
     }
 }

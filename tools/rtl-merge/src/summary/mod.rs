@@ -1,11 +1,12 @@
 //! Reports on the kernels of all ranks, as `rtl-summary/1`, without a merged trace.
 //!
-//! Each trace is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), several at a time; in the order
-//! of the traces the parts of the report go to disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not
-//! used.
+//! Each trace is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), several at a time. In the order of the
+//! traces kernels and GPUs get names and numbers, what each trace adds is rendered ([`part`]), several at a time again, and goes to
+//! disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not used.
 
 mod json_array;
 mod kernels;
+mod part;
 mod rows;
 
 use std::collections::BTreeSet;
@@ -22,13 +23,14 @@ use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
 use rtl_analysis::trust::{self, Health, StreamingHealth};
-use rtl_report_types::{RankReport, SCHEMA, StreamedInfo};
+use rtl_report_types::{SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Error, Select, Tables, Trace};
 
 use self::json_array::JsonArrayFile;
 use self::kernels::Kernels;
-use self::rows::{gpu_row, kernel_rows};
+use self::part::{Part, RenderedPart};
+use self::rows::kernel_rows;
 use crate::args::Options;
 use crate::health;
 use crate::input::{self, Input};
@@ -52,24 +54,35 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let sizes = options.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::files("reading", options.traces.len(), sizes, options.console.quiet);
     let categories = Categories::default();
-    let mut report = Report::new().with_context(|| "cannot write temporary files".to_owned())?;
+    let on_disk = || "cannot write temporary files".to_owned();
+    let mut report = Report::new().with_context(on_disk)?;
     let (mut inputs, mut bad) = (Vec::new(), 0);
-    let read = |path: &PathBuf| (size(path), TraceTotals::of(path, &overrides, &categories));
-    threads::in_order(&options.traces, read, |(bytes, read)| {
-        match read {
-            Ok(mut read) => {
-                let added = report.add(&mut read, inputs.len());
-                added.with_context(|| "cannot write temporary files".to_owned())?;
-                inputs.push(read.input);
-            }
-            Err(failure) => {
+    let work = |step: Step<'_>| match step {
+        Step::Read(path) => {
+            Done::Read(size(path), TraceTotals::of(path, &overrides, &categories).map(Box::new))
+        }
+        Step::Render(part) => Done::Rendered(part.render()),
+    };
+    let consume = |done: Done| match done {
+        Done::Read(bytes, read) => {
+            let read = read.map_err(|failure| {
                 out.failure(&failure);
                 bad += 1;
-            }
+            });
+            progress.advance_file(bytes);
+            Ok(read.ok().map(|read| {
+                let (input, part) = report.add(*read, inputs.len());
+                inputs.push(input);
+                Step::Render(Box::new(part))
+            }))
         }
-        progress.advance_file(bytes);
-        Ok::<(), Failure>(())
-    })?;
+        Done::Rendered(part) => {
+            part.map_err(io::Error::from).and_then(|part| report.append(&part)).with_context(on_disk)?;
+            Ok::<_, Failure>(None)
+        }
+    };
+    let steps = options.traces.iter().map(|path| Step::Read(path));
+    threads::pipeline(work, consume, |pipeline| steps.into_iter().try_for_each(|step| pipeline.push(step)))?;
     input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
     ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
     if !options.force {
@@ -84,6 +97,19 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
         None => report.write(out)?,
     }
     Ok(if bad == 0 { Exit::Success } else { Exit::Input })
+}
+
+/// Work on one trace.
+enum Step<'a> {
+    Read(&'a Path),
+    Render(Box<Part>),
+}
+
+/// What a [`Step`] has come to.
+enum Done {
+    /// The size of a trace, and its totals.
+    Read(u64, Result<Box<TraceTotals>, Failure>),
+    Rendered(serde_json::Result<RenderedPart>),
 }
 
 /// The totals of one trace.
@@ -201,37 +227,35 @@ impl Report {
         })
     }
 
-    /// Adds the trace at position `input`.
-    fn add(&mut self, trace: &mut TraceTotals, input: usize) -> io::Result<()> {
-        self.calls.push(take(&mut trace.calls));
-        self.health.push(take(&mut trace.input.health));
-        self.unexamined = health::unexamined([self.unexamined, trace.input.unexamined]);
-        let ran = &trace.ran;
+    /// Adds a trace, which is at position `at`; what it adds to the lists is to be rendered.
+    fn add(&mut self, trace: TraceTotals, at: usize) -> (Input, Part) {
+        let TraceTotals { mut input, about, gpus, ran, calls } = trace;
+        self.calls.push(calls);
+        self.health.push(take(&mut input.health));
+        self.unexamined = health::unexamined([self.unexamined, input.unexamined]);
         let positions: Vec<usize> = ran.kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
-        self.inputs.push(&trace.about)?;
-        for rank in &ran.ranks {
-            for (kernel, sketch) in &rank.kernels {
-                self.kernels.all[positions[*kernel]].durations.append(sketch);
-            }
-            let durations = rank.kernels.iter().map(|(kernel, sketch)| (positions[*kernel], sketch));
-            let kernels = kernel_rows(&self.kernels, durations);
-            self.ranks.push(&RankReport { input, rank: rank.rank, kernels, gpus: rank.gpus.clone() })?;
+        for (kernel, sketch) in ran.ranks.iter().flat_map(|rank| &rank.kernels) {
+            self.kernels.all[positions[*kernel]].durations.append(sketch);
         }
+        let names = positions.iter().map(|&position| self.kernels.all[position].name.clone()).collect();
         // GPUs of one trace get adjacent numbers: if one number is in use, all get new ones.
-        let is_taken = trace.gpus.iter().any(|number| self.numbers.contains(number));
-        let highest = self.numbers.last().max(trace.gpus.last()).copied();
+        let is_taken = gpus.iter().any(|number| self.numbers.contains(number));
+        let highest = self.numbers.last().max(gpus.last()).copied();
         let free = highest.map_or(0, |number| number.saturating_add(1));
-        let numbers = trace.gpus.iter().zip(free..);
         let number = |own: i64| match is_taken {
-            true => numbers.clone().find(|&(&known, _)| known == own).map_or(own, |(_, new)| new),
+            true => gpus.iter().zip(free..).find(|&(&known, _)| known == own).map_or(own, |(_, new)| new),
             false => own,
         };
-        for gpu in &ran.gpus {
-            let own = gpu.gpu.gpu;
-            self.gpus.push(&gpu_row(&self.kernels, &positions, gpu.clone(), number(own)))?;
-        }
-        self.numbers.extend(trace.gpus.iter().map(|&own| number(own)));
-        Ok(())
+        let numbers = ran.gpus.iter().map(|gpu| number(gpu.gpu.gpu)).collect();
+        self.numbers.extend(gpus.iter().map(|&own| number(own)));
+        (input, Part { input: at, about, ran, names, numbers })
+    }
+
+    /// Adds a part, behind those of the traces before.
+    fn append(&mut self, part: &RenderedPart) -> io::Result<()> {
+        self.inputs.append(&part.inputs)?;
+        self.gpus.append(&part.gpus)?;
+        self.ranks.append(&part.ranks)
     }
 
     /// Writes the document.
@@ -259,8 +283,8 @@ impl Report {
             write!(out, ",\n\"{field}\": {value}")?;
         }
         write!(out, ",\n\"kernels\": ")?;
-        let all = self.kernels.all.iter().enumerate().map(|(position, kernel)| (position, &kernel.durations));
-        serde_json::to_writer(&mut *out, &kernel_rows(&self.kernels, all))?;
+        let all = self.kernels.all.iter().map(|kernel| (&kernel.name, &kernel.durations));
+        serde_json::to_writer(&mut *out, &kernel_rows(all))?;
         for (field, spool) in [("inputs", self.inputs), ("gpus", self.gpus), ("reports", self.ranks)] {
             write!(out, ",\n\"{field}\": ")?;
             spool.write(out)?;

@@ -6,20 +6,17 @@ use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
 use rtl_analysis::sweep::Gpu;
 use rtl_report_types::{GpuRow, Row, Work};
 
-use super::kernels::Kernels;
+use super::kernels::KernelName;
 
-/// The rows of kernels, given by their positions and durations: largest total first, then by name.
-pub(crate) fn kernel_rows<'a>(
-    kernels: &Kernels,
-    durations: impl Iterator<Item = (usize, &'a Sketch)>,
-) -> Vec<Row> {
+/// The rows of kernels, given by their names and durations: largest total first, then by name.
+pub(crate) fn kernel_rows<'a>(durations: impl Iterator<Item = (&'a KernelName, &'a Sketch)>) -> Vec<Row> {
     let mut rows: Vec<Row> = durations
         .filter(|(_, sketch)| sketch.moments().calls > 0)
-        .map(|(position, sketch)| Row {
+        .map(|(KernelName { name, category }, sketch)| Row {
             key: None,
-            name: kernels.all[position].name.clone(),
+            name: name.to_string(),
             kernel: None,
-            category: Some(kernels.all[position].category.to_string()),
+            category: Some(category.to_string()),
             stats: sketch.stats(),
             trimmed_mean_ns: Some(sketch.trimmed_mean_ns()),
             squares_ns2: Some(sketch.moments().squares_ns2()),
@@ -41,11 +38,11 @@ pub(crate) fn kernel_rows<'a>(
     rows
 }
 
-/// The row of a GPU with this `number` in the report; `positions` are those of the kernels of the trace.
-pub(crate) fn gpu_row(kernels: &Kernels, positions: &[usize], totals: GpuTotals, number: i64) -> GpuRow {
+/// The row of a GPU with this `number` in the report; `names` are those of the kernels of the trace.
+pub(crate) fn gpu_row(names: &[KernelName], totals: GpuTotals, number: i64) -> GpuRow {
     let work = |(activity, total): &(Activity, CallTotal)| {
         let (kernel, copies) = match activity {
-            Activity::Kernel(kernel) => (Some(kernels.all[positions[*kernel]].name.clone()), None),
+            Activity::Kernel(kernel) => (Some(names[*kernel].name.to_string()), None),
             Activity::Copies(direction) => (None, Some(direction.label().to_owned())),
         };
         Work { kernel, copies, calls: total.calls, total_ns: total.total_ns }
