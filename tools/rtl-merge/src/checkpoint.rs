@@ -1,7 +1,8 @@
 //! The checkpoint of a merge: a working folder beside the output, from which another process can resume.
 //!
-//! After each input `state` holds the progress. Nothing is synced for that, because the system keeps what a killed process
-//! has written. A power loss may lose some bytes and keep later ones; it shows by the boot id, which every state holds.
+//! After inputs of some hundred MiB `state` holds the progress, after each small one too. Nothing is synced for that, because the
+//! system keeps what a killed process has written. A power loss may lose some bytes and keep later ones; it shows by the boot
+//! id, which every state holds.
 //! Therefore every few hundred MiB the data is synced, then described in `state.synced`, from which a merge resumes after
 //! another boot.
 //!

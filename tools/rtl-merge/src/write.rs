@@ -18,8 +18,14 @@ use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
 
-/// Runs of pages that wait while a thread writes others, at most: some MB.
-const MOST_RUNS: usize = 16;
+/// Runs of pages that a thread writes at a time: two MB.
+const BATCH: usize = 4;
+
+/// Runs of pages that wait while a thread writes others, at most: some MB. Two threads would wait for each other.
+const MOST_RUNS: usize = 32;
+
+/// Bytes of traces between two checkpoints, at most, but for a trace that is longer: the work of a second.
+const UNSAVED: u64 = 256 << 20;
 
 /// The rows of a trace that is read at once, at most: some MB.
 const SMALL: u64 = 20_000;
@@ -48,14 +54,23 @@ pub(crate) fn write(
         progress.advance_file(input.bytes());
     }
     let left: Vec<usize> = (done..inputs.len()).collect();
+    let mut pages = PageQueue::default();
+    let mut unsaved = 0;
     for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
         let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
         threads::in_order(group.iter().copied(), read, |(at, read)| {
             let input = &inputs[at];
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            all.append(&write_rows(&mut state.writer, input, plan, at, read)?);
+            all.append(&write_rows(&mut state.writer, &mut pages, input, plan, at, read)?);
             state.rows = all;
-            checkpoint.save(&mut state, at + 1)?;
+            unsaved += input.bytes();
+            // Pages of this trace that wait are written while the next one is read.
+            let is_next_small = inputs.get(at + 1).is_none_or(is_small);
+            if is_next_small || unsaved >= UNSAVED {
+                pages.write_all(&mut state.writer)?;
+                checkpoint.save(&mut state, at + 1)?;
+                unsaved = 0;
+            }
             progress.advance_file(input.bytes());
             Ok::<(), MergeError>(())
         })?;
@@ -115,22 +130,15 @@ fn read_at_once(input: &Input) -> Result<Tables, Error> {
 /// Writes the rows of an input, whose tables come as `read` where they were read at once.
 fn write_rows(
     writer: &mut NativeWriter,
+    pages: &mut PageQueue,
     input: &Input,
     plan: &Plan,
     at: usize,
     read: Option<Result<Tables, Error>>,
 ) -> Result<Rows, MergeError> {
     let import = TraceImport::with_mapping(plan.parts[at].clone());
-    let mut source = Source {
-        writer,
-        import,
-        input,
-        rows: Rows::default(),
-        has_changed: false,
-        is_written: true,
-        is_writing: false,
-        runs: Vec::new(),
-    };
+    let (rows, has_changed, is_written, encoding) = (Rows::default(), false, true, 0);
+    let mut source = Source { writer, pages, import, input, rows, has_changed, is_written, encoding };
     let write = |source: &mut Source<'_>| match read {
         Some(tables) => {
             let mut tables = tables?;
@@ -139,7 +147,7 @@ fn write_rows(
         }
         None => {
             if threads::limit() > 1 {
-                source.writer.defer()?;
+                source.pages.open(source.writer)?;
             }
             Trace::open(&input.path)?.stream_to(&Select::everything(), source)
         }
@@ -148,7 +156,6 @@ fn write_rows(
     let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
     let last =
         last.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
-    writer.write_at_once()?;
     rows.add_last(&last);
     if has_changed || is_another(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
@@ -161,9 +168,47 @@ fn write_rows(
     Ok(rows)
 }
 
+/// Pages of the merged trace that threads write beside other work.
+#[derive(Default)]
+struct PageQueue {
+    /// Whether the writer leaves its pages to this queue.
+    is_open: bool,
+    /// Threads that write: one, unless too many pages wait.
+    writing: usize,
+    waiting: Vec<PageRun>,
+}
+
+impl PageQueue {
+    /// From now on the pages of `writer` come here.
+    fn open(&mut self, writer: &mut NativeWriter) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.is_open, true) {
+            writer.defer()?;
+        }
+        Ok(())
+    }
+
+    /// Takes the pages of `writer`. Returns those that a thread is to write now.
+    fn next(&mut self, writer: &mut NativeWriter) -> Option<Task> {
+        self.waiting.append(&mut writer.take_runs());
+        if self.waiting.len() < if self.writing == 0 { BATCH } else { MOST_RUNS } {
+            return None;
+        }
+        self.writing += 1;
+        Some(Task::Write(self.waiting.drain(..BATCH).collect()))
+    }
+
+    /// Writes all pages that wait: from now on `writer` writes its pages itself.
+    fn write_all(&mut self, writer: &mut NativeWriter) -> Result<(), Error> {
+        let waiting = std::mem::take(self).waiting;
+        writer.written(waiting.iter().try_for_each(PageRun::write))?;
+        writer.write_at_once()
+    }
+}
+
 /// An input on its way into the merged trace.
 struct Source<'a> {
     writer: &'a mut NativeWriter,
+    pages: &'a mut PageQueue,
     import: TraceImport,
     input: &'a Input,
     rows: Rows,
@@ -171,10 +216,8 @@ struct Source<'a> {
     has_changed: bool,
     /// Whether the file could grow.
     is_written: bool,
-    /// Whether a thread writes pages: others would only wait for it.
-    is_writing: bool,
-    /// Pages that are to be written.
-    runs: Vec<PageRun>,
+    /// Pieces that are not encoded yet.
+    encoding: usize,
 }
 
 /// What any thread may do for the merged trace.
@@ -198,7 +241,9 @@ impl PieceSink for Source<'_> {
         self.rows.add(piece);
         self.has_changed |= is_another(self.input, piece);
         let piece = (!self.has_changed).then(|| self.import.begin(self.writer, piece));
-        Ok(piece.into_iter().map(|piece| Task::Encode(Box::new(piece))).collect())
+        self.encoding += piece.iter().len();
+        let piece = piece.map(|piece| Task::Encode(Box::new(piece)));
+        Ok(self.pages.next(self.writer).into_iter().chain(piece).collect())
     }
 
     fn work(task: Task) -> Done {
@@ -210,20 +255,20 @@ impl PieceSink for Source<'_> {
 
     fn end(&mut self, done: Done) -> Result<Vec<Task>, Error> {
         let written = match done {
-            Done::Encoded(piece) => self.import.end(self.writer, *piece),
+            Done::Encoded(piece) => {
+                self.encoding -= 1;
+                self.import.end(self.writer, *piece)
+            }
             Done::Written(written) => {
-                self.is_writing = false;
+                self.pages.writing -= 1;
                 self.writer.written(written)
             }
         };
         self.is_written = written.is_ok();
         written?;
-        self.runs.append(&mut self.writer.take_runs());
-        if self.is_writing && self.runs.len() <= MOST_RUNS || self.runs.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.is_writing = true;
-        Ok(vec![Task::Write(std::mem::take(&mut self.runs))])
+        // After the last piece, threads had nothing else to do while one writes: the next trace comes first.
+        let pages = if self.encoding == 0 { None } else { self.pages.next(self.writer) };
+        Ok(pages.into_iter().collect())
     }
 }
 
