@@ -9,6 +9,7 @@ use crate::first_use::distinct;
 use crate::idle::{self, Cause, GpuIdle};
 use crate::kernel_names::KernelNames;
 use crate::kernels::{Group, GroupBy, by_kernel, by_kernel_and_category, by_key, by_track};
+use crate::late_calls::{LateCalls, LateInputs};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::operators::{Callers, Modules};
 use crate::ops::{AgentOps, Op, Order};
@@ -46,16 +47,19 @@ pub enum Part {
     Ranges,
     /// Ranges that come again and again.
     Steps,
+    /// Calls of kernels that take longer than others of the same work, and with them the kernels.
+    LateCalls,
 }
 
 impl Part {
     /// All of them, in the order in which they begin: what takes longest comes first.
-    const ALL: [Self; 8] = [
-        Self::Compared,
-        Self::Kernels,
-        Self::Categories,
-        Self::Launches,
+    const ALL: [Self; 9] = [
         Self::Sweep,
+        Self::Compared,
+        Self::Categories,
+        Self::Kernels,
+        Self::LateCalls,
+        Self::Launches,
         Self::Idle,
         Self::Ranges,
         Self::Steps,
@@ -77,6 +81,7 @@ pub struct Analysis<'a> {
     idle: OnceLock<Vec<GpuIdle>>,
     ranges: OnceLock<RangeReport>,
     steps: OnceLock<Option<Repeated>>,
+    late_calls: OnceLock<Option<(usize, LateCalls)>>,
     /// Ranks, or only their collectives where none of these match.
     compared: OnceLock<Result<Ranks, Box<Matching>>>,
     ranks: OnceLock<Ranks>,
@@ -97,6 +102,7 @@ impl<'a> Analysis<'a> {
             idle: OnceLock::new(),
             ranges: OnceLock::new(),
             steps: OnceLock::new(),
+            late_calls: OnceLock::new(),
             compared: OnceLock::new(),
             ranks: OnceLock::new(),
         }
@@ -105,28 +111,40 @@ impl<'a> Analysis<'a> {
     /// Computes parts that are needed later, several at a time; of at most 200,000 dispatches only what would else be done twice.
     pub fn prepare(&self, parts: &[Part]) {
         let rows = self.tables.dispatches.len();
-        let has_categories = parts.contains(&Part::Categories);
+        let has = |part: Part| parts.contains(&part);
         if rows <= parallel::LEAST_ROWS {
-            if has_categories {
+            if has(Part::Categories) {
                 self.categories();
             }
             return;
         }
+        // Parts of kernels need each other, and are one item: two that wait for one part would keep its threads.
+        let of_kernels =
+            [Part::Categories, Part::Kernels, Part::LateCalls].into_iter().find(|&part| has(part));
+        let group = || match has(Part::Categories) {
+            true => _ = self.categories(),
+            false => _ = self.kernels(),
+        };
         // What grouping many kernels takes for a while is not taken together with what others take.
-        let groups_kernels = has_categories || parts.contains(&Part::Kernels);
-        if groups_kernels && parallel::are_many(self.names.kernels.len(), rows) {
-            self.group_kernels(has_categories);
+        if of_kernels.is_some() && parallel::are_many(self.names.kernels.len(), rows) {
+            group();
         }
-        // All others need it: two that wait for one part would keep its threads.
+        // All others need it.
         if parts.iter().any(|part| !matches!(part, Part::Kernels | Part::Categories)) {
-            self.order_ops(parts.contains(&Part::Steps));
+            self.order_ops(has(Part::Steps));
         }
-        let is_other = |part: &&Part| **part != Part::Kernels || !has_categories;
-        let parts = Part::ALL.iter().filter(|part| parts.contains(part)).filter(is_other);
-        threads::map(parts, |part| match part {
+        let is_item = |part: &Part| match part {
+            Part::Categories | Part::Kernels | Part::LateCalls => Some(*part) == of_kernels,
+            part => has(*part),
+        };
+        threads::map(Part::ALL.into_iter().filter(is_item), |part| match part {
             Part::Compared => _ = self.compared(),
-            Part::Kernels => _ = self.kernels(),
-            Part::Categories => _ = self.categories(),
+            Part::Categories | Part::Kernels | Part::LateCalls => {
+                group();
+                if has(Part::LateCalls) {
+                    self.late_calls();
+                }
+            }
             Part::Launches => _ = self.launches(),
             Part::Sweep => _ = self.sweep(),
             Part::Idle => _ = self.idle(),
@@ -141,13 +159,6 @@ impl<'a> Analysis<'a> {
         match has_steps && !self.tables.ranges.is_empty() && threads::limit() > 1 {
             true => _ = threads::both(|| _ = self.order(), || self.methods.find()),
             false => _ = self.order(),
-        }
-    }
-
-    fn group_kernels(&self, has_categories: bool) {
-        match has_categories {
-            true => _ = self.categories(),
-            false => _ = self.kernels(),
         }
     }
 
@@ -316,6 +327,16 @@ impl<'a> Analysis<'a> {
     pub(crate) fn steps(&self) -> Option<&Repeated> {
         let steps = || Repeated::of(&self.methods, &self.processes(), ENOUGH_STEPS);
         self.steps.get_or_init(steps).as_ref()
+    }
+
+    /// The kernel whose late calls take most, by its position in [`KernelNames::kernels`].
+    pub(crate) fn late_calls(&self) -> Option<&(usize, LateCalls)> {
+        let late = || {
+            let Self { tables, names, .. } = self;
+            let (order, kernels, steps) = (self.order(), self.kernels(), self.steps());
+            LateInputs { tables, names, order, kernels, steps }.worst()
+        };
+        self.late_calls.get_or_init(late).as_ref()
     }
 
     /// Ranges and markers by name.

@@ -112,6 +112,7 @@ pub mod kernel_keys;
 mod kernel_names;
 pub mod kernels;
 pub mod labels;
+mod late_calls;
 pub mod launches;
 #[cfg(feature = "live")]
 pub mod live;

@@ -1,121 +1,16 @@
 //! A kernel whose calls take longer at times, although they do the same work.
-//!
-//! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
-//! their step. That is believed only of groups of which nearly all calls take nearly the same time.
 
-use rtl_schema::{Durations, ShapeId, Tables};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rtl_schema::Tables;
 
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::words::{percent, time};
-use crate::kernels::Group;
-use crate::ops;
 use crate::trust::Evidence;
-
-/// Fewer calls have no usual duration.
-const LEAST_CALLS: usize = 5;
-
-/// Calls within this part of the median are usual.
-const NEAR: f64 = 0.1;
-
-/// At least this part of the calls of one work is usual, where steps tell which calls these are, and where nothing does.
-const MOST: [f64; 2] = [0.5, 0.8];
-
-/// From this many times the median a call is late.
-const LATE: f64 = 1.25;
-
-/// Kernels that cannot cost this part of the wall time are not looked at.
-const LEAST_SHARE: f64 = 0.005;
-
-/// The calls of one kernel that take longer than usual.
-#[derive(Debug, Default)]
-struct Late {
-    excess_ns: i64,
-    calls: u64,
-    of: u64,
-    /// Row and excess in ns of the latest.
-    worst: Vec<(i64, u32)>,
-}
-
-/// The calls of one GPU by kernel and shape.
-type Works = FxHashMap<Work, Calls>;
-
-/// Calls with one kernel and shape, in order of start.
-#[derive(Debug, Default)]
-struct Calls {
-    /// The rows by position in their step; of a trace without steps all have the same.
-    rows: Vec<Vec<u32>>,
-    /// By step, how many calls there were so far; ascending.
-    steps: Vec<(usize, usize)>,
-}
-
-impl Calls {
-    /// The position of the next call in its step.
-    fn next_of_step(&mut self, step: usize) -> usize {
-        let at = match self.steps.last() {
-            Some(&(last, _)) if last == step => self.steps.len() - 1,
-            // Most steps follow each other.
-            Some(&(last, _)) if last > step => {
-                let found = self.steps.binary_search_by_key(&step, |&(step, _)| step);
-                found.unwrap_or_else(|at| {
-                    self.steps.insert(at, (step, 0));
-                    at
-                })
-            }
-            _ => {
-                self.steps.push((step, 0));
-                self.steps.len() - 1
-            }
-        };
-        let count = &mut self.steps[at].1;
-        *count += 1;
-        *count - 1
-    }
-
-    fn add(&mut self, position: usize, row: u32) {
-        if self.rows.len() <= position {
-            self.rows.resize_with(position + 1, Vec::new);
-        }
-        self.rows[position].push(row);
-    }
-}
-
-/// A kernel and its shape, in one word because every call looks for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Work(u64);
-
-impl Work {
-    fn of(kernel: usize, shape: Option<ShapeId>) -> Self {
-        Self((kernel as u64) << 32 | shape.map_or(u64::from(u32::MAX), |shape| u64::from(shape.0)))
-    }
-
-    fn kernel(self) -> usize {
-        (self.0 >> 32) as usize
-    }
-}
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     let analysis = inputs.analysis;
     let (tables, names) = (analysis.tables, &analysis.names);
-    let least = LEAST_SHARE * inputs.wall_ns() as f64;
-    let suspects: FxHashSet<&str> = analysis
-        .kernels()
-        .iter()
-        .filter(|group| most_excess(group) >= least)
-        .map(|group| &*group.label)
-        .collect();
-    if suspects.is_empty() {
-        return None;
-    }
-    let is_suspect: Vec<bool> = names
-        .kernels
-        .iter()
-        .map(|kernel| suspects.contains(&*kernel.label) && !kernel.is_collective())
-        .collect();
-    let (worst, late) = late(inputs, &is_suspect)
-        .into_iter()
-        .max_by(|(one, first), (other, second)| (first.excess_ns, other).cmp(&(second.excess_ns, one)))?;
+    let &(worst, ref late) = analysis.late_calls()?;
     let mut finding = Finding::new("tail-kernel", inputs, late.excess_ns);
     let name = names.kernels[worst].label.to_string();
     finding.sentence = format!(
@@ -131,102 +26,6 @@ pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     finding.help = "look at what runs at the same time (copies, collectives, another process) and at the clocks of the GPU"
         .to_owned();
     Some(finding)
-}
-
-/// The most that the calls of a kernel can take beyond their median together, in ns.
-fn most_excess(group: &Group) -> f64 {
-    let stats = &group.stats;
-    let beside = stats.mean_ns - stats.p50_ns as f64;
-    stats.calls as f64 * (stats.stddev_ns * stats.stddev_ns + beside * beside).sqrt()
-}
-
-fn late(inputs: &Inputs<'_>, is_suspect: &[bool]) -> FxHashMap<usize, Late> {
-    let analysis = inputs.analysis;
-    let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
-    let dispatches = &tables.dispatches;
-    let steps = analysis.steps();
-    let add = |works: &mut Works, row: u32| {
-        let at = row as usize;
-        let kernel = names.kernel(dispatches.name[at]);
-        if !is_suspect[kernel] {
-            return;
-        }
-        let shape = dispatches.shape.get(at);
-        let step = match steps.map(|steps| steps.of_dispatch(tables, at)) {
-            // What runs outside the steps has no position in one.
-            Some(None) => return,
-            // Nothing tells one work from another.
-            None if shape.is_none() => return,
-            step => step.flatten(),
-        };
-        let calls = works.entry(Work::of(kernel, shape)).or_default();
-        let position = step.map_or(0, |step| calls.next_of_step(step));
-        calls.add(position, row);
-    };
-    let most = MOST[usize::from(steps.is_none())];
-    let of_gpu = |works: Works| {
-        let mut late: FxHashMap<usize, Late> = FxHashMap::default();
-        for (work, Calls { rows, .. }) in works {
-            let late = late.entry(work.kernel()).or_default();
-            rows.iter().for_each(|rows| late.add(&dispatches.duration, rows, most));
-        }
-        late
-    };
-    let of_gpus = match steps {
-        None => {
-            let mut works: Vec<Works> = order.agents.iter().map(|_| Works::default()).collect();
-            ops::in_order_on_threads(tables, order, &mut works, |works, same| {
-                same.dispatches.iter().for_each(|&row| add(works, row));
-            });
-            threads::map(works, of_gpu)
-        }
-        // Counts by step take as much memory as the ops: not those of all GPUs at once.
-        Some(_) => threads::map(&order.agents, |ops| {
-            let mut works = Works::default();
-            ops.dispatches.iter().for_each(|&row| add(&mut works, row));
-            of_gpu(works)
-        }),
-    };
-    let mut late: FxHashMap<usize, Late> = FxHashMap::default();
-    for (kernel, of_gpu) in of_gpus.into_iter().flatten() {
-        late.entry(kernel).or_default().append(of_gpu);
-    }
-    for late in late.values_mut() {
-        late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
-    }
-    late
-}
-
-impl Late {
-    /// Adds the calls of one work, of which at least the part `most` must be usual.
-    fn add(&mut self, durations: &Durations, rows: &[u32], most: f64) {
-        if rows.len() < LEAST_CALLS {
-            return;
-        }
-        let calls = || rows.iter().filter_map(|&row| Some((durations.valid(row as usize)?, row)));
-        let mut lengths: Vec<i64> = calls().map(|(duration, _)| duration).collect();
-        let middle = lengths.len() / 2;
-        let median = *lengths.select_nth_unstable(middle).1;
-        let near = |&&duration: &&i64| (duration - median).abs() as f64 <= NEAR * median as f64;
-        if (lengths.iter().filter(near).count() as f64) < most * lengths.len() as f64 {
-            return;
-        }
-        self.of += lengths.len() as u64;
-        for (duration, row) in calls().filter(|&(duration, _)| duration as f64 >= LATE * median as f64) {
-            let excess = duration - median;
-            self.calls += 1;
-            self.excess_ns = self.excess_ns.saturating_add(excess);
-            self.worst.push((excess, row));
-        }
-    }
-
-    /// Adds those of another GPU.
-    fn append(&mut self, other: Self) {
-        self.excess_ns = self.excess_ns.saturating_add(other.excess_ns);
-        self.calls += other.calls;
-        self.of += other.of;
-        self.worst.extend(other.worst);
-    }
 }
 
 fn call(tables: &Tables, name: &str, row: u32) -> Evidence {
