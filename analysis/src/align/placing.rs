@@ -12,6 +12,9 @@ use crate::{few, parallel};
 /// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
 
+/// How many times as many kinds are placed ahead after all of some were placed for good: the first ones relate clocks most often.
+const GROWTH: usize = 4;
+
 /// Sequences are placed ahead of their turn as long as at most one comparison in this number is made again.
 const WORTH: usize = 4;
 
@@ -62,7 +65,7 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
             *differences = after;
             taken += 1;
         }
-        ahead = if taken == next.len() { most } else { most.min(2 * taken) };
+        ahead = most.min(if taken == next.len() { GROWTH * taken } else { 2 * taken });
         left = &left[taken..];
     }
     drafts
@@ -153,7 +156,8 @@ impl Guess {
 /// Compares the sequences that belong to no draft with each other: each of them may begin one.
 fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Sequence]) {
     let new: Vec<&Guess> = guesses.iter().filter(|guess| guess.fits.is_empty()).collect();
-    let peers = threads::map(0..new.len(), |number| {
+    // The last one is compared with most others, so it begins first.
+    let mut peers = threads::map((0..new.len()).rev(), |number| {
         let (own, sequence) = (new[number], &sequences[new[number].at]);
         let peer = |other: &&Guess| {
             let first = &sequences[other.at];
@@ -165,6 +169,7 @@ fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Se
         };
         new[..number].iter().filter_map(peer).collect()
     });
+    peers.reverse();
     let new = guesses.iter_mut().filter(|guess| guess.fits.is_empty());
     new.zip(peers).for_each(|(guess, peers)| guess.peers = peers);
 }

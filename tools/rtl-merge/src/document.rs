@@ -163,7 +163,7 @@ impl Document {
         }
     }
 
-    /// Adds clocks, waits, bandwidth, imbalance and trust; the calls of collectives are dropped before rows are merged.
+    /// Adds clocks, waits, bandwidth, imbalance and trust; the calls of collectives are dropped then.
     pub(crate) fn add_ranks(
         &mut self,
         inputs: &[Input],

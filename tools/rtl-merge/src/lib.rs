@@ -181,14 +181,18 @@ fn attempt(
     }
     let plan = Plan::of(&inputs, &machines, &devices, &clocks);
     let mut document = Document::of(&inputs, &machines, &devices, &traces.failures);
-    document.add_ranks(&inputs, clocks, &Members::of(&inputs, &plan, &devices), &kernels);
+    let members = Members::of(&inputs, &plan, &devices);
+    let add_ranks = || document.add_ranks(&inputs, clocks, &members, &kernels);
     if options.check {
+        add_ranks();
         let mut read = Rows::default();
         inputs.iter().for_each(|input| read.append(&input.rows));
         document.add_rows(&read, None);
     } else {
-        let written = write_output(options, &inputs, &plan, &devices, out)?;
-        document.add_rows(&written, Some(options.output()));
+        let ((), written) = threads::both(add_ranks, || write_output(options, &inputs, &plan, &devices));
+        let Written { rows, warnings } = written?;
+        warnings.iter().for_each(|warning| out.warning(warning));
+        document.add_rows(&rows, Some(options.output()));
     }
     Ok(document)
 }
@@ -208,30 +212,34 @@ fn require_alignment(clocks: &Clocks, inputs: &[Input]) -> Result<(), Failure> {
     ))
 }
 
+/// What came of the output.
+struct Written {
+    rows: Rows,
+    warnings: Vec<String>,
+}
+
 fn write_output(
     options: &Options,
     inputs: &[Input],
     plan: &Plan,
     devices: &Devices,
-    out: &mut Output,
-) -> Result<Rows, MergeError> {
+) -> Result<Written, MergeError> {
     disk_space::check(output::folder(options.output()), inputs)?;
     let sizes = inputs.iter().map(Input::bytes).sum();
     let progress = Progress::files("merging", inputs.len(), sizes, options.console.quiet);
     let mut checkpoint = Checkpoint::open(options.output(), inputs, plan.fingerprint(inputs))?;
-    let written = write::write(inputs, plan, devices, &mut checkpoint, options.resume, &progress)?;
+    let rows = write::write(inputs, plan, devices, &mut checkpoint, options.resume, &progress)?;
+    let mut warnings = Vec::new();
     match options.format() {
         Format::Native => checkpoint.finish()?,
-        Format::Rpd => convert(&checkpoint.part(), options.output(), out)?,
+        Format::Rpd => warnings = convert(&checkpoint.part(), options.output())?,
         Format::Dataset => data_set::add(&checkpoint.part(), options)?,
     }
-    Ok(written)
+    Ok(Written { rows, warnings })
 }
 
-/// Writes the merged trace as RPD.
-fn convert(merged: &Path, output: &Path, out: &mut Output) -> Result<(), Failure> {
+/// Writes the merged trace as RPD. Returns warnings.
+fn convert(merged: &Path, output: &Path) -> Result<Vec<String>, Failure> {
     let options = rtl_convert::Options::new(merged, &rtl_convert::databases::RPD, output);
-    let converted = rtl_convert::convert(&rtl_convert::Options { force: true, ..options })?;
-    converted.warnings.iter().for_each(|warning| out.warning(warning));
-    Ok(())
+    Ok(rtl_convert::convert(&rtl_convert::Options { force: true, ..options })?.warnings)
 }
