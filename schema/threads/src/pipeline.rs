@@ -25,7 +25,7 @@ where
     C: FnMut(T) -> Result<N, E>,
     N: IntoIterator<Item = I>,
 {
-    /// Adds an item. Where two for each thread are on the way, it first works on some or passes results on.
+    /// Adds an item. Where as many are on the way as may be, it first works on some or passes results on.
     ///
     /// # Errors
     /// Those of the consumer.

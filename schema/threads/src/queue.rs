@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::permit::{Permit, permits};
 
-/// The number of jobs of each thread that may wait or be done before their turn: of those that were pushed, and of those that the
-/// consumer returned.
-const AHEAD: usize = 2;
+/// How many more jobs than there are threads may wait or be done before their turn, of those that were pushed, and of those that
+/// the consumer returned: as many again, but no more than this.
+const AHEAD: usize = 16;
 
 /// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -188,7 +188,7 @@ impl<'job> Team<'_, 'job> {
 
     /// The number of jobs of each sequence that may be on the way.
     pub(crate) fn most(&self) -> usize {
-        AHEAD * (self.helpers() + 1)
+        most(self.helpers())
     }
 
     /// Puts a job behind all others of its sequence, for another thread if there may be one more.
@@ -222,7 +222,7 @@ impl<'job> Team<'_, 'job> {
             let State { sequences: [pushed, returned], helpers, .. } = &mut *state;
             let mut next = returned.next().map(|outcome| (RETURNED, outcome));
             // What is returned for it needs room.
-            if next.is_none() && returned.done.len() < AHEAD * (*helpers + 1) {
+            if next.is_none() && returned.done.len() < most(*helpers) {
                 next = pushed.next().map(|outcome| (PUSHED, outcome));
             }
             if let Some((sequence, outcome)) = next {
@@ -247,6 +247,12 @@ impl<'job> Team<'_, 'job> {
             }
         }
     }
+}
+
+/// The number of jobs of a sequence that may be on the way.
+fn most(helpers: usize) -> usize {
+    let threads = helpers + 1;
+    threads + threads.min(AHEAD)
 }
 
 /// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
