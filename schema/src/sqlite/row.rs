@@ -97,6 +97,15 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The bytes of column `at`, if it is text or a blob.
+    #[inline]
+    pub fn bytes(&self, at: usize) -> Option<&[u8]> {
+        match self.value(at) {
+            ValueRef::Text(text) | ValueRef::Blob(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Whether column `at` is NULL.
     pub fn is_null(&self, at: usize) -> bool {
         self.value(at) == ValueRef::Null

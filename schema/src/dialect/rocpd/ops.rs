@@ -2,6 +2,7 @@ use super::calls::Calls;
 use super::launch_columns::{LaunchFields, RecentShapes};
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
+use super::signal::RecentSignals;
 use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
 };
@@ -107,7 +108,7 @@ pub(crate) struct Context<'a> {
 impl Context<'_> {
     /// Whether the selected columns are those that [`OpPart::push_fast`] keeps.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
-        let signal = fields.signal.position().is_some();
+        let signal = fields.signal.position().is_some() && !select.shapes;
         !(select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty())
     }
 }
@@ -135,9 +136,10 @@ pub(crate) struct OpPart {
     kernel_type: Option<Option<Id>>,
     /// The last process that a row named, with its number.
     recent_process: Option<(i64, ProcessId)>,
-    /// Cached tracks of rows without a stream, by GPU, queue and process.
-    recent_tracks: Vec<Option<(i64, i64, ProcessId, TrackId)>>,
+    /// Cached tracks of rows without a stream.
+    recent_tracks: Vec<Option<(Place, TrackId)>>,
     recent_shapes: RecentShapes,
+    recent_signals: RecentSignals,
     headers: ByHeader<HeaderFacts>,
 }
 
@@ -162,12 +164,16 @@ impl HeaderFacts {
     }
 }
 
+/// What tells the tracks of rows without a stream apart: GPU, queue, process and hardware queue.
+type Place = (i64, i64, ProcessId, Option<u64>);
+
 /// The number of cached tracks.
 const RECENT: usize = 128;
 
-/// The cache slot of a track.
+/// The cache slot of a track. Some tools number queues by their addresses, which differ in higher bits.
 #[inline]
-fn recent(gpu: i64, queue: i64, process: ProcessId) -> usize {
+fn recent((gpu, queue, process, _): Place) -> usize {
+    let queue = queue.wrapping_add(queue >> 12).wrapping_add(queue >> 21);
     let place = gpu.wrapping_mul(16).wrapping_add(queue);
     place.wrapping_add(5 * i64::from(process.0)) as usize % RECENT
 }
@@ -229,11 +235,15 @@ impl OpPart {
             return None;
         }
         let process = if has_process { self.process_of(row, context) } else { context.process };
-        let track = self.recent_track(gpu, queue, process)?;
+        let with_shapes = context.select.shapes;
+        let (shape, hardware_queue) = match fields.signal.position() {
+            Some(at) => self.of_signal(row, at),
+            None if with_shapes => (self.recent_shape(row, shape, context), None),
+            None => (None, None),
+        };
+        let track = self.recent_track((gpu, queue, process, hardware_queue))?;
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
-        let with_shapes = context.select.shapes;
-        let shape = if with_shapes { self.recent_shape(row, shape, context) } else { None };
         let duration = Some(duration);
         let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
         self.dispatches.push_timing(timing, with_shapes);
@@ -398,24 +408,24 @@ impl OpPart {
     ) -> TrackId {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
-        let plain = stream.is_none() && hardware_queue.is_none();
-        if let (true, Some(id)) = (plain, self.recent_track(gpu, queue, process)) {
+        let place = (gpu, queue, process, hardware_queue);
+        if let (None, Some(id)) = (stream, self.recent_track(place)) {
             return id;
         }
         let agent = self.gpus.intern(gpu);
         let id = self.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
-        if plain {
+        if stream.is_none() {
             self.recent_tracks.resize(RECENT, None);
-            self.recent_tracks[recent(gpu, queue, process)] = Some((gpu, queue, process, id));
+            self.recent_tracks[recent(place)] = Some((place, id));
         }
         id
     }
 
     /// The track of a row without a stream, if it is cached.
     #[inline]
-    fn recent_track(&self, gpu: i64, queue: i64, process: ProcessId) -> Option<TrackId> {
-        let (known_gpu, known_queue, known, id) = (*self.recent_tracks.get(recent(gpu, queue, process))?)?;
-        ((known_gpu, known_queue, known) == (gpu, queue, process)).then_some(id)
+    fn recent_track(&self, place: Place) -> Option<TrackId> {
+        let (known, id) = (*self.recent_tracks.get(recent(place))?)?;
+        (known == place).then_some(id)
     }
 
     fn shape(
@@ -437,8 +447,15 @@ impl OpPart {
             let stored = self.header_facts(row, context).shape;
             return (self.recent_shape(row, stored, context), None);
         };
-        let (shape, hardware_queue) = row.text(at).map_or((None, None), |text| super::signal::parse(&text));
-        (shape.map(|shape| self.shapes.intern(shape)), hardware_queue)
+        self.of_signal(row, at)
+    }
+
+    /// Shape and hardware queue of a row whose column `at` is rocm-trace-lite's `completionSignal`.
+    #[inline]
+    fn of_signal(&mut self, row: &Row<'_>, at: usize) -> (Option<ShapeId>, Option<u64>) {
+        let shapes = &mut self.shapes;
+        let Some(text) = row.bytes(at) else { return (None, None) };
+        self.recent_signals.get(text, |shape| shapes.intern(shape))
     }
 
     #[inline]

@@ -1,3 +1,8 @@
+use std::hash::Hasher;
+
+use rustc_hash::FxHasher;
+
+use crate::ShapeId;
 use crate::table::{Shape, axes};
 
 /// Reads rocm-trace-lite's `completionSignal`: `hwq=0x7f1200 wg=256,1,1 grid=1024,1,1`, any part of which
@@ -21,9 +26,78 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
     (known.then(|| Shape::of_items(workgroup, items)), queue)
 }
 
+/// Cached shapes by the text behind the queue: most rows repeat one of those.
+#[derive(Debug, Default)]
+pub(super) struct RecentSignals(Vec<[Option<Met>; 2]>);
+
+/// A text without queue, and its shape.
+type Met = (Box<[u8]>, Option<ShapeId>);
+
+/// The number of cached pairs.
+const RECENT: usize = 1 << 10;
+
+impl RecentSignals {
+    /// The result of [`parse`]; `intern` takes shapes that are not cached.
+    #[inline]
+    pub(super) fn get(
+        &mut self,
+        text: &[u8],
+        intern: impl FnOnce(Shape) -> ShapeId,
+    ) -> (Option<ShapeId>, Option<u64>) {
+        if let Some((queue, sizes)) = split(text) {
+            let place = place(sizes);
+            if let Some(pair) = self.0.get(place)
+                && let Some((_, shape)) = pair.iter().flatten().find(|(known, _)| **known == *sizes)
+            {
+                return (*shape, queue);
+            }
+            // The last queue counts.
+            if !sizes.windows(4).any(|word| word == b"hwq=") {
+                let shape = parse(&String::from_utf8_lossy(sizes)).0.map(intern);
+                self.add(place, (sizes.into(), shape));
+                return (shape, queue);
+            }
+        }
+        let (shape, queue) = parse(&String::from_utf8_lossy(text));
+        (shape.map(intern), queue)
+    }
+
+    #[cold]
+    fn add(&mut self, place: usize, met: Met) {
+        self.0.resize_with(RECENT, Default::default);
+        let pair = &mut self.0[place];
+        pair.swap(0, 1);
+        pair[0] = Some(met);
+    }
+}
+
+/// The cache slot of a text.
+#[inline]
+fn place(text: &[u8]) -> usize {
+    let mut hasher = FxHasher::default();
+    hasher.write(text);
+    (hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize
+}
+
+/// The queue of a text that begins with one, and what follows it. `None` where the queue is not as rocm-trace-lite writes it.
+#[inline]
+fn split(text: &[u8]) -> Option<(Option<u64>, &[u8])> {
+    let Some(digits) = text.strip_prefix(b"hwq=0x") else { return Some((None, text)) };
+    let length = digits.iter().position(|&byte| byte == b' ').unwrap_or(digits.len());
+    let (digits, sizes) = digits.split_at(length);
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    let add = |queue: u64, &digit: &u8| Some(queue << 4 | u64::from(char::from(digit).to_digit(16)?));
+    Some((Some(digits.iter().try_fold(0, add)?), sizes))
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::table::Interned;
 
     #[test]
     fn the_grid_counts_work_items() {
@@ -43,5 +117,37 @@ mod tests {
         let (shape, queue) = parse("wg=64,1,1");
         assert_eq!(shape.and_then(|shape| shape.workgroup), Some([64, 1, 1]));
         assert_eq!((shape.and_then(|shape| shape.groups), queue), (None, None));
+    }
+
+    #[test]
+    fn the_last_queue_counts() {
+        let mut recent = RecentSignals::default();
+        assert_eq!(recent.get(b"hwq=0xa hwq=x", |_| ShapeId(0)), (None, None));
+        assert_eq!(recent.get(b"hwq=0xa hwq=0xb", |_| ShapeId(0)), (None, Some(11)));
+    }
+
+    /// Texts of words that rocm-trace-lite writes, whole and malformed.
+    fn texts() -> impl Strategy<Value = Vec<String>> {
+        let word = prop_oneof![
+            "hwq=0x[0-9a-f]{0,17}",
+            "hwq=[0-9a-fx+]{0,4}",
+            "wg=[1-9],1,1",
+            "grid=[0-9]{1,3},2,1",
+            "[a-z =,0-9\t\u{e9}]{0,6}",
+        ];
+        let text = prop::collection::vec(word, 0..4).prop_map(|words| words.join(" "));
+        prop::collection::vec(text, 1..40)
+    }
+
+    proptest! {
+        #[test]
+        fn cached_shapes_are_those_of_the_text(texts in texts()) {
+            let (mut shapes, mut recent) = (Interned::<Shape, ShapeId>::default(), RecentSignals::default());
+            for text in texts.iter().chain(&texts) {
+                let (shape, queue) = recent.get(text.as_bytes(), |shape| shapes.intern(shape));
+                let shape = shape.map(|shape| shapes.rows()[shape.index()]);
+                prop_assert_eq!((shape, queue), parse(text), "{}", text);
+            }
+        }
     }
 }
