@@ -34,8 +34,15 @@ impl<T: Copy + Default + PartialEq> Column<T> {
                 *value = new;
                 *len = 1;
             }
-            Self::Uniform { .. } => self.to_mut().push(new),
+            Self::Uniform { .. } => self.push_first_other(new),
         }
+    }
+
+    /// Appends the first row with another value: a call, so that the usual case is short.
+    #[cold]
+    #[inline(never)]
+    fn push_first_other(&mut self, new: T) {
+        self.to_mut().push(new);
     }
 
     /// The value of row `row`.

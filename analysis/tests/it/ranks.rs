@@ -144,7 +144,7 @@ fn a_group_of_few_collectives_is_judged_by_what_its_ranks_did_in_others() {
                     ..Collective::default()
                 };
                 let row = tables.dispatches.len() - 1;
-                tables.dispatches.collective.to_mut()[row] = Some(tables.collectives.intern(collective));
+                tables.dispatches.collective.set(row, Some(tables.collectives.intern(collective)));
             };
             for number in 0..reduces {
                 let at = number * 1_000_000 + clock;

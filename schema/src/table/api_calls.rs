@@ -1,5 +1,5 @@
 use crate::column_set::columns;
-use crate::{Column, Durations, Id, NameId, ProcessId};
+use crate::{Column, Durations, Id, NameId, OptionalColumn, ProcessId};
 
 columns! {
     /// One call of HIP, HSA, RCCL or another traced library.
@@ -12,7 +12,7 @@ columns! {
         /// Calling process.
         process: ProcessId => Column<ProcessId>,
         /// Calling thread.
-        tid: Option<i64> => Column<Option<i64>>,
+        tid: Option<i64> => OptionalColumn<i64>,
         /// Function name.
         name: NameId => Vec<NameId>,
         /// Library or layer: `hip`, `HIP_RUNTIME_API_EXT`; [`NameId::NONE`] where unknown.
@@ -30,7 +30,7 @@ columns! {
         /// Correlation id of the enclosing call; 0 is none.
         parent: Id => Column<Id>,
         /// HIP stream argument.
-        stream: Option<i64> => Column<Option<i64>>,
+        stream: Option<i64> => OptionalColumn<i64>,
         /// Returned status (`hipError_t`, `hsa_status_t`); 0 is success or unknown.
         result: i64 => Column<i64>,
     }

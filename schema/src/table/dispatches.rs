@@ -1,6 +1,6 @@
 use super::{Barrier, Copy as CopyOp};
 use crate::column_set::columns;
-use crate::{CollectiveId, Column, Durations, Id, NameId, ShapeId, SymbolId, TrackId};
+use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
 
 columns! {
     /// One kernel launch executed by a GPU.
@@ -19,21 +19,21 @@ columns! {
         /// End minus start in ns: negative as stored, `None` where the end is missing.
         duration: Option<i64> => Durations,
         /// Launching thread.
-        tid: Option<i64> => Column<Option<i64>>,
+        tid: Option<i64> => OptionalColumn<i64>,
         /// Correlation id, shared with the launching call; 0 is unknown.
         correlation: Id => Column<Id>,
         /// Id of the innermost range at the launch (roctxId); 0 is none.
         range: Id => Column<Id>,
         /// Launch shape, LDS and scratch, if known.
-        shape: Option<ShapeId> => Column<Option<ShapeId>>,
+        shape: Option<ShapeId> => OptionalColumn<ShapeId>,
         /// Loaded kernel with its register counts, if known.
-        symbol: Option<SymbolId> => Column<Option<SymbolId>>,
+        symbol: Option<SymbolId> => OptionalColumn<SymbolId>,
         /// Whether it belongs to a graph launch (RPD's `Task`).
         graph: bool => Column<bool>,
         /// Host time in ns at which its packet was enqueued, if known.
-        enqueued: Option<i64> => Column<Option<i64>>,
+        enqueued: Option<i64> => OptionalColumn<i64>,
         /// What the framework states of it, of a collective.
-        collective: Option<CollectiveId> => Column<Option<CollectiveId>>,
+        collective: Option<CollectiveId> => OptionalColumn<CollectiveId>,
     }
     extra {}
 }

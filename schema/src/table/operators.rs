@@ -1,5 +1,5 @@
 use crate::column_set::columns;
-use crate::{Column, Durations, Id, NameId, ProcessId};
+use crate::{Column, Durations, Id, NameId, OptionalColumn, ProcessId};
 
 columns! {
     /// One operator of a framework as its thread executed it (PyTorch's `cpu_op`). Operators of one thread nest by time.
@@ -12,7 +12,7 @@ columns! {
         /// Executing process.
         process: ProcessId => Column<ProcessId>,
         /// Executing thread.
-        tid: Option<i64> => Column<Option<i64>>,
+        tid: Option<i64> => OptionalColumn<i64>,
         /// Name, e.g. `aten::mm`.
         name: NameId => Vec<NameId>,
         /// Start in ns.
@@ -28,7 +28,7 @@ columns! {
         /// Values of the inputs as the source's text, when arguments are selected; [`NameId::NONE`] where unknown.
         values: NameId => Column<NameId>,
         /// Number of the node of the autograd graph that a forward operator made and a backward one executes.
-        sequence: Option<u32> => Column<Option<u32>>,
+        sequence: Option<u32> => OptionalColumn<u32>,
         /// The framework's number of the thread on which the forward operator ran; 0 and unknown mark a forward one.
         forward_thread: u32 => Column<u32>,
     }

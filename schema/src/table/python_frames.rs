@@ -1,5 +1,5 @@
 use crate::column_set::columns;
-use crate::{Column, Durations, Id, NameId, ProcessId};
+use crate::{Column, Durations, Id, NameId, OptionalColumn, ProcessId};
 
 columns! {
     /// One Python function or module of a framework as its thread executed it. Frames of one thread nest by time.
@@ -12,7 +12,7 @@ columns! {
         /// Executing process.
         process: ProcessId => Column<ProcessId>,
         /// Executing thread.
-        tid: Option<i64> => Column<Option<i64>>,
+        tid: Option<i64> => OptionalColumn<i64>,
         /// File, line and function, or `nn.Module: ` and the name of a module.
         name: NameId => Vec<NameId>,
         /// Start in ns.
@@ -20,11 +20,11 @@ columns! {
         /// End minus start in ns.
         duration: Option<i64> => Durations,
         /// The source's number of the frame.
-        number: Option<u32> => Column<Option<u32>>,
+        number: Option<u32> => OptionalColumn<u32>,
         /// The source's number of the frame that called it.
-        caller: Option<u32> => Column<Option<u32>>,
+        caller: Option<u32> => OptionalColumn<u32>,
         /// The source's number of the module among those of its class.
-        module: Option<u32> => Column<Option<u32>>,
+        module: Option<u32> => OptionalColumn<u32>,
     }
     extra {}
 }

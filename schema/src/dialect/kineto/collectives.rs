@@ -55,7 +55,7 @@ impl Rows {
         let stated = unambiguous(stated);
         for (external, row) in kernels {
             if let Some(&collective) = stated.get(&external) {
-                self.tables.dispatches.collective.to_mut()[row as usize] = Some(collective);
+                self.tables.dispatches.collective.set(row as usize, Some(collective));
             }
         }
     }

@@ -247,7 +247,7 @@ impl Rows {
                 {
                     let lds = known.and_then(|shape| shape.lds);
                     let called = Shape { lds, ..tables.shapes.get(called) };
-                    tables.dispatches.shape.to_mut()[row] = Some(tables.shapes.intern(called));
+                    tables.dispatches.shape.set(row, Some(tables.shapes.intern(called)));
                 }
             }
         }

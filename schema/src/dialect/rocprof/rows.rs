@@ -256,10 +256,10 @@ impl Rows {
             };
             is_linked = true;
             if let Some(shape) = call.shape {
-                tables.dispatches.shape.to_mut()[row] = Some(shape);
+                tables.dispatches.shape.set(row, Some(shape));
             }
             if self.select.links && tables.dispatches.tid.get(row).is_none() {
-                tables.dispatches.tid.to_mut()[row] = call.tid;
+                tables.dispatches.tid.set(row, call.tid);
             }
         }
         for copy in &mut tables.copies {

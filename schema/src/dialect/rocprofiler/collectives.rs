@@ -92,7 +92,7 @@ impl Reading<'_> {
         }
         for (call, rows) in kernels {
             if let ([row], Some(&collective)) = (rows.as_slice(), collectives.get(&call)) {
-                tables.dispatches.collective.to_mut()[*row] = Some(collective);
+                tables.dispatches.collective.set(*row, Some(collective));
             }
         }
         Ok(())

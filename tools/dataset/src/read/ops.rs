@@ -263,7 +263,7 @@ impl Reading<'_> {
             };
             if collective != Collective::default() {
                 let id: CollectiveId = self.tables.collectives.intern(collective);
-                dispatches.collective.to_mut()[at] = Some(id);
+                dispatches.collective.set(at, Some(id));
             }
         }
         Ok(())
