@@ -1,14 +1,26 @@
 //! Two works at the same time.
 
-use crate::pipeline::map;
+use crate::queue::{PUSHED, Turn, with_team};
 
-/// The results of two works, at the same time where the bound allows it, else one after the other.
-pub fn both<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+/// The results of two works, at the same time where the bound allows it, else one after the other. The calling thread does the second
+/// one.
+pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     let (mut first, mut second) = (None, None);
-    let works: [Box<dyn FnOnce() + Send + '_>; 2] =
-        [Box::new(|| first = Some(one())), Box::new(|| second = Some(other()))];
-    map(works, |work| work());
-    first.zip(second).expect("`map` ends when both works have")
+    let mut one = Some(one);
+    let result = &mut first;
+    let job = move || {
+        *result = one.take().map(|one| one());
+        Turn::Over
+    };
+    with_team(Box::new(|team| {
+        team.add(PUSHED, Box::new(job));
+        if team.is_alone() {
+            while team.next(0).is_some() {}
+        }
+        second = Some(other());
+        while team.next(0).is_some() {}
+    }));
+    first.zip(second).expect("the team ends when both works have")
 }
 
 #[cfg(test)]
@@ -22,6 +34,15 @@ mod tests {
         for threads in [1, 2, 5] {
             crate::set_limit(NonZero::new(threads).unwrap());
             assert_eq!(both(|| 1, || both(|| "2", || 3.0)), (1, ("2", 3.0)), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn the_calling_thread_does_the_second_work() {
+        let own = || std::thread::current().id();
+        for threads in [1, 5] {
+            crate::set_limit(NonZero::new(threads).unwrap());
+            assert_eq!(both(|| (), own).1, own(), "{threads} threads");
         }
     }
 }

@@ -21,8 +21,9 @@ use crate::rows::Rows;
 /// Runs of pages that a thread writes at a time: two MB.
 const BATCH: usize = 4;
 
-/// Runs of pages that wait while a thread writes others, at most: some MB. Two threads would wait for each other.
-const MOST_RUNS: usize = 32;
+/// Runs of pages that wait while a thread writes others, at most: some MB. Two threads at a time write less than one does,
+/// because they wait for each other.
+const MOST_RUNS: usize = 64;
 
 /// Bytes of traces between two checkpoints, at most, but for a trace that is longer: the work of a second.
 const UNSAVED: u64 = 256 << 20;
