@@ -101,15 +101,15 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether only name, track, times, range, sizes, thread and launch of a kernel are selected.
+    /// Whether a usual row has nothing that [`OpPart::push_fast`] does not keep.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
-    /// Whether the selected columns are those that [`OpPart::push_fast`] keeps.
+    /// Whether [`OpPart::push_fast`] keeps the selected columns.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some() && !select.shapes;
-        !(select.ids || select.launch || signal || variant.ops_named_by_type || !links.is_empty())
+        !(signal || variant.ops_named_by_type || !links.is_empty())
     }
 }
 
@@ -235,7 +235,7 @@ impl OpPart {
             return None;
         }
         let process = if has_process { self.process_of(row, context) } else { context.process };
-        let with_shapes = context.select.shapes;
+        let with_shapes = context.select.any_shape();
         let (shape, hardware_queue) = match fields.signal.position() {
             Some(at) => self.of_signal(row, at),
             None if with_shapes => (self.recent_shape(row, shape, context), None),
@@ -247,6 +247,13 @@ impl OpPart {
         let duration = Some(duration);
         let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
         self.dispatches.push_timing(timing, with_shapes);
+        if context.select.ids {
+            self.dispatches.id.push(row.id());
+        }
+        if !context.symbols.by_id.is_empty() {
+            let symbol = self.symbol(row, context, process, name);
+            self.dispatches.symbol.push(symbol);
+        }
         if fields.has_launch() {
             let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
             self.dispatches.push_launch(tid, fields.correlation.int(row).unwrap_or(0), enqueued);
