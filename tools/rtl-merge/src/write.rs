@@ -25,7 +25,7 @@ const BATCH: usize = 4;
 /// because they wait for each other.
 const MOST_RUNS: usize = 64;
 
-/// Bytes of traces between two checkpoints, at most, but for a trace that is longer: the work of a second.
+/// A checkpoint is saved as soon as this many bytes of traces are merged since the last one: the work of a second.
 const UNSAVED: u64 = 256 << 20;
 
 /// The rows of a trace that is read at once, at most: some MB.

@@ -1,9 +1,9 @@
 //! The launch columns of `rocpd_op`.
 
 use super::{Field, Plan};
-use crate::sqlite::{Row, StoredColumns, StoredKey};
+use crate::Select;
+use crate::sqlite::{Row, StoredColumns};
 use crate::table::Shape;
-use crate::{Select, ShapeId};
 
 /// The positions of the columns in the rows of a scan.
 #[derive(Debug)]
@@ -47,43 +47,4 @@ impl LaunchFields {
 /// A number that is not negative and fits.
 fn size<T: TryFrom<i64>>(number: Option<i64>) -> Option<T> {
     T::try_from(number?).ok()
-}
-
-/// Cached shapes by what is stored of them: most rows repeat one of those, for the cost of a comparison or two.
-#[derive(Debug, Default)]
-pub(super) struct RecentShapes(Vec<[Option<Met>; 2]>);
-
-/// Launch columns as they are stored and their shape, if they make one.
-type Met = (StoredKey, Option<ShapeId>);
-
-/// The number of cached pairs.
-const RECENT: usize = 1 << 10;
-
-impl RecentShapes {
-    /// The shape of these columns; `intern` finds those that are not cached.
-    #[inline]
-    pub(super) fn get(
-        &mut self,
-        key: Option<StoredKey>,
-        intern: impl FnOnce() -> Option<ShapeId>,
-    ) -> Option<ShapeId> {
-        let Some(key) = key else { return intern() };
-        let place = (key.hash() >> (64 - RECENT.ilog2())) as usize;
-        if let Some(pair) = self.0.get(place)
-            && let Some((_, shape)) = pair.iter().flatten().find(|(known, _)| *known == key)
-        {
-            return *shape;
-        }
-        let shape = intern();
-        self.add(place, (key, shape));
-        shape
-    }
-
-    #[cold]
-    fn add(&mut self, place: usize, met: Met) {
-        self.0.resize(RECENT, [None; 2]);
-        let pair = &mut self.0[place];
-        pair.swap(0, 1);
-        pair[0] = Some(met);
-    }
 }

@@ -16,6 +16,7 @@ mod ops;
 mod plan;
 mod processes;
 mod read;
+mod recent_shapes;
 mod secondary_tables;
 mod signal;
 

@@ -1,13 +1,14 @@
 use super::calls::Calls;
-use super::launch_columns::{LaunchFields, RecentShapes};
+use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
+use super::recent_shapes::RecentShapes;
 use super::signal::RecentSignals;
 use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
 };
 use crate::layout::rpd::Function;
-use crate::sqlite::{ByHeader, Database, Row, StoredColumns};
+use crate::sqlite::{ByHeader, Database, Row, StoredColumns, StoredKey};
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Overlay, Range, RangeKind,
     Ranges, Shape, Snapshot, Track, Tracks,
@@ -138,7 +139,7 @@ pub(crate) struct OpPart {
     recent_process: Option<(i64, ProcessId)>,
     /// Cached tracks of rows without a stream.
     recent_tracks: Vec<Option<(Place, TrackId)>>,
-    recent_shapes: RecentShapes,
+    recent_shapes: RecentShapes<StoredKey>,
     recent_signals: RecentSignals,
     headers: ByHeader<HeaderFacts>,
 }
@@ -479,9 +480,17 @@ impl OpPart {
         stored: Option<StoredColumns>,
         context: &Context<'_>,
     ) -> Option<ShapeId> {
-        let shapes = &mut self.shapes;
-        let shape = || context.fields.launch.shape(row).map(|shape| shapes.intern(shape));
-        self.recent_shapes.get(stored.and_then(|stored| stored.key(row)), shape)
+        let key = stored.and_then(|stored| stored.key(row)).map(|key| (key.hash(), key));
+        if let Some((hash, key)) = &key
+            && let Some(shape) = self.recent_shapes.find(*hash, |known| known == key)
+        {
+            return shape;
+        }
+        let shape = context.fields.launch.shape(row).map(|shape| self.shapes.intern(shape));
+        if let Some((hash, key)) = key {
+            self.recent_shapes.add(hash, key, shape);
+        }
+        shape
     }
 
     #[inline]

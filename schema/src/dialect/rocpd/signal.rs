@@ -2,6 +2,7 @@ use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
+use super::recent_shapes::RecentShapes;
 use crate::ShapeId;
 use crate::table::{Shape, axes};
 
@@ -26,15 +27,9 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
     (known.then(|| Shape::of_items(workgroup, items)), queue)
 }
 
-/// Cached shapes by the text behind the queue: most rows repeat one of those.
+/// Cached shapes by the text behind the queue.
 #[derive(Debug, Default)]
-pub(super) struct RecentSignals(Vec<[Option<Met>; 2]>);
-
-/// A text without queue, and its shape.
-type Met = (Box<[u8]>, Option<ShapeId>);
-
-/// The number of cached pairs.
-const RECENT: usize = 1 << 10;
+pub(super) struct RecentSignals(RecentShapes<Box<[u8]>>);
 
 impl RecentSignals {
     /// The result of [`parse`]; `intern` takes shapes that are not cached.
@@ -45,38 +40,28 @@ impl RecentSignals {
         intern: impl FnOnce(Shape) -> ShapeId,
     ) -> (Option<ShapeId>, Option<u64>) {
         if let Some((queue, sizes)) = split(text) {
-            let place = place(sizes);
-            if let Some(pair) = self.0.get(place)
-                && let Some((_, shape)) = pair.iter().flatten().find(|(known, _)| **known == *sizes)
-            {
-                return (*shape, queue);
+            let hash = hash(sizes);
+            if let Some(shape) = self.0.find(hash, |known| **known == *sizes) {
+                return (shape, queue);
             }
             // The last queue counts.
             if !sizes.windows(4).any(|word| word == b"hwq=") {
                 let shape = parse(&String::from_utf8_lossy(sizes)).0.map(intern);
-                self.add(place, (sizes.into(), shape));
+                self.0.add(hash, sizes.into(), shape);
                 return (shape, queue);
             }
         }
         let (shape, queue) = parse(&String::from_utf8_lossy(text));
         (shape.map(intern), queue)
     }
-
-    #[cold]
-    fn add(&mut self, place: usize, met: Met) {
-        self.0.resize_with(RECENT, Default::default);
-        let pair = &mut self.0[place];
-        pair.swap(0, 1);
-        pair[0] = Some(met);
-    }
 }
 
-/// The cache slot of a text.
+/// A hash whose highest bits depend on all bytes.
 #[inline]
-fn place(text: &[u8]) -> usize {
+fn hash(text: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(text);
-    (hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.ilog2())) as usize
+    hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// The queue of a text that begins with one, and what follows it. `None` where the queue is not as rocm-trace-lite writes it.

@@ -1,12 +1,12 @@
 //! What one trace adds to the lists of the report, as JSON.
 
+use rtl_analysis::streaming::Totals;
 use rtl_report_types::{Input, RankReport, StreamedInfo};
 use serde_json::Result;
 
 use super::json_array::Elements;
 use super::kernels::KernelName;
 use super::rows::{gpu_row, kernel_rows};
-use rtl_analysis::streaming::Totals;
 
 /// The totals of a trace, once its kernels and GPUs have their names and numbers in the report: any thread may render them.
 pub(super) struct Part {

@@ -19,7 +19,7 @@ pub(crate) static FINDINGS: Section = Section {
         // Calls of other launch shapes do other work.
         select.shapes = true;
     },
-    parts: &[Part::Kernels, Part::LateCalls, Part::Compared, Part::Sweep, Part::Idle, Part::Steps],
+    parts: &[Part::LateCalls, Part::Compared, Part::Sweep, Part::Idle, Part::Steps],
     // It needs the verdict on the trace: see `compute`.
     blocks: |report, view| {
         let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {
