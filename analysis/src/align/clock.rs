@@ -10,9 +10,13 @@ use crate::stats::{interquartile_mean, median, robust_deviation};
 /// Seconds of a nanosecond.
 const SECOND: f64 = 1e-9;
 
-/// How much the rate may walk, in ns²/s³ for each ns² of an observation's variance. 0 is a straight line.
-const WALKS: [f64; 15] =
-    [0.0, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 1e-1];
+/// How much the rate may walk, in ns²/s³ for each ns² of an observation's variance. 0 is a straight line. The filter takes the
+/// walks of a row side by side: in each, a step waits for the divisions of the one before.
+const WALKS: [[f64; 3]; 5] =
+    [[0.0, 1e-8, 3e-8], [1e-7, 3e-7, 1e-6], [3e-6, 1e-5, 3e-5], [1e-4, 3e-4, 1e-3], [3e-3, 1e-2, 1e-1]];
+
+/// A product of variances becomes a logarithm when it is larger: the next one must not make it infinite.
+const LARGE: f64 = 1e100;
 
 /// From how many standard deviations on an observation counts less: then as if it were that far off.
 const FAR: f64 = 2.5;
@@ -221,13 +225,13 @@ fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
     let mut offsets: Vec<f64> = points.iter().map(|point| point.1).collect();
     let scale = robust_deviation(&mut offsets).max(1.0).powi(2);
     let prior = UNKNOWN.map(|value| value / scale);
-    let explain = |walk| filter(points, weights, prior, walk, |_| ());
+    let explain = |walks| filter(points, weights, prior, walks, |_| ());
     let candidates = match points.len() > PARALLEL {
         true => threads::map(WALKS, explain),
         false => WALKS.map(explain).into(),
     };
     let mut best: Option<(f64, Explained)> = None;
-    for (walk, candidate) in WALKS.into_iter().zip(candidates) {
+    for (walk, candidate) in WALKS.as_flattened().iter().copied().zip(candidates.into_iter().flatten()) {
         let must = best.as_ref().map(|(walk, best)| best.likelihood + if *walk == 0.0 { WORTH } else { 0.0 });
         if must.is_none_or(|must| candidate.likelihood > must) {
             best = Some((walk, candidate));
@@ -235,50 +239,67 @@ fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
     }
     let walk = best.map_or(0.0, |(walk, _)| walk);
     let mut fit = Vec::with_capacity(points.len());
-    let noise = filter(points, weights, prior, walk, |step| fit.push(step)).noise;
-    Best { fit, walk, noise }
+    let [explained] = filter(points, weights, prior, [walk], |[step]| fit.push(step));
+    Best { fit, walk, noise: explained.noise }
 }
 
-/// Passes every step of the filter to `each`.
-fn filter(
+/// Passes every step of the filter to `each`, for these walks side by side.
+fn filter<const WALKS: usize>(
     points: &[(f64, f64)],
     weights: &[f64],
     prior: [f64; 3],
-    walk: f64,
-    mut each: impl FnMut(Step),
-) -> Explained {
-    let mut covariance = prior;
-    let mut state = [0.0, 0.0];
-    let (mut squares, mut logs, mut weight_sum) = (0.0, 0.0, 0.0);
+    walks: [f64; WALKS],
+    mut each: impl FnMut([Step; WALKS]),
+) -> [Explained; WALKS] {
+    let mut states = [[0.0, 0.0]; WALKS];
+    let mut covariances = [prior; WALKS];
+    let (mut squares, mut logs, mut products) = ([0.0; WALKS], [0.0; WALKS], [1.0; WALKS]);
     let mut last = points[0].0;
     for (number, (&(at, offset), &weight)) in points.iter().zip(weights).enumerate() {
         let gap = at - last;
         last = at;
-        let [p, c, r] = covariance;
-        state = [state[0] + gap * state[1], state[1]];
-        covariance = [
-            p + gap * (2.0 * c + gap * r) + walk * gap.powi(3) / 3.0,
-            c + gap * r + walk * gap * gap / 2.0,
-            r + walk * gap,
-        ];
-        let predicted = (state, covariance);
-        let [p, c, r] = covariance;
-        let innovation = offset - state[0];
-        let variance = p + 1.0 / weight;
-        let gain = [p / variance, c / variance];
-        state = [state[0] + gain[0] * innovation, state[1] + gain[1] * innovation];
-        covariance = [p * (1.0 - gain[0]), c * (1.0 - gain[0]), r - gain[1] * c];
-        // The first two fix offset and rate, which nothing was known of.
-        if number >= 2 {
-            squares += innovation * innovation / variance;
-            logs += variance.ln();
-            weight_sum += 1.0;
+        let step = |walk: usize| {
+            let ([position, rate], [p, c, r]) = (states[walk], covariances[walk]);
+            let predicted = (
+                [position + gap * rate, rate],
+                [
+                    p + gap * (2.0 * c + gap * r) + walks[walk] * gap.powi(3) / 3.0,
+                    c + gap * r + walks[walk] * gap * gap / 2.0,
+                    r + walks[walk] * gap,
+                ],
+            );
+            let ([position, rate], [p, c, r]) = predicted;
+            let innovation = offset - position;
+            let variance = p + 1.0 / weight;
+            let gain = [p / variance, c / variance];
+            let state = [position + gain[0] * innovation, rate + gain[1] * innovation];
+            let covariance = [p * (1.0 - gain[0]), c * (1.0 - gain[0]), r - gain[1] * c];
+            (
+                Step { at, predicted, updated: (state, covariance) },
+                innovation * innovation / variance,
+                variance,
+            )
+        };
+        let steps: [_; WALKS] = std::array::from_fn(step);
+        for (walk, (step, square, variance)) in steps.iter().enumerate() {
+            (states[walk], covariances[walk]) = step.updated;
+            // The first two fix offset and rate, which nothing was known of.
+            if number >= 2 {
+                squares[walk] += square;
+                products[walk] *= variance;
+                if products[walk] > LARGE {
+                    logs[walk] += std::mem::replace(&mut products[walk], 1.0).ln();
+                }
+            }
         }
-        each(Step { at, predicted, updated: (state, covariance) });
+        each(steps.map(|(step, ..)| step));
     }
-    let noise = if weight_sum > 0.0 { (squares / weight_sum).max(1e-6) } else { 1.0 };
-    let likelihood = -0.5 * (weight_sum * noise.ln() + logs);
-    Explained { noise, likelihood }
+    let count = points.len().saturating_sub(2) as f64;
+    std::array::from_fn(|walk| {
+        let noise = if count > 0.0 { (squares[walk] / count).max(1e-6) } else { 1.0 };
+        let likelihood = -0.5 * (count * noise.ln() + logs[walk] + products[walk].ln());
+        Explained { noise, likelihood }
+    })
 }
 
 /// The smoother: corrects earlier states by later observations.
