@@ -1,5 +1,6 @@
 //! A group of ranks while members are added to it.
 
+use super::call_lists::CallLists;
 use super::matching::Fit;
 use super::rhythm::{Label, Rhythm};
 
@@ -15,23 +16,22 @@ pub(super) struct Draft {
     pub(super) changes: u32,
     /// By position in `rhythm`, the number of the collective.
     numbers: Vec<u32>,
-    /// By number of the collective, its calls.
-    collectives: Vec<Vec<(u32, u32)>>,
+    /// By member and call, the number of the collective.
+    numbers_of: Vec<Vec<u32>>,
 }
 
 impl Draft {
     /// A group of one member.
     pub(super) fn of(at: usize, (rank, communicator): (usize, u64), rhythm: Rhythm) -> Self {
-        let calls = 0..rhythm.ends.len() as u32;
-        let collectives = calls.clone().map(|call| vec![(0, call)]).collect();
-        let (members, numbers) = (vec![at], calls.collect());
-        Self { members, rank, communicator, rhythm, changes: 0, numbers, collectives }
+        let numbers: Vec<u32> = (0..rhythm.ends.len() as u32).collect();
+        let numbers_of = vec![numbers.clone()];
+        Self { members: vec![at], rank, communicator, rhythm, changes: 0, numbers, numbers_of }
     }
 
     /// Adds a member; calls that no other member has are new collectives.
     pub(super) fn add(&mut self, at: usize, rhythm: Rhythm, found: &Fit) {
-        let member = self.members.len() as u32;
         self.members.push(at);
+        let mut numbers = Vec::with_capacity(rhythm.ends.len());
         let mut added: Vec<(i64, Label, u32)> = Vec::new();
         let mut has_new_labels = false;
         let mut pairs = found.pairs.iter().peekable();
@@ -42,8 +42,7 @@ impl Draft {
         for (call, &end) in rhythm.ends.iter().enumerate() {
             if let Some(pair) = pairs.next_if(|pair| pair.1 as usize == call) {
                 lag = of(pair);
-                let collective = self.numbers[pair.0 as usize] as usize;
-                self.collectives[collective].push((member, call as u32));
+                numbers.push(self.numbers[pair.0 as usize]);
                 let label = rhythm.label(call);
                 if label != Label::default() && label != self.rhythm.label(pair.0 as usize) {
                     self.rhythm.labels.resize(self.rhythm.ends.len(), Label::default());
@@ -51,10 +50,12 @@ impl Draft {
                     has_new_labels = true;
                 }
             } else {
-                added.push((end.saturating_sub(lag), rhythm.label(call), self.collectives.len() as u32));
-                self.collectives.push(vec![(member, call as u32)]);
+                let number = (self.numbers.len() + added.len()) as u32;
+                numbers.push(number);
+                added.push((end.saturating_sub(lag), rhythm.label(call), number));
             }
         }
+        self.numbers_of.push(numbers);
         self.changes += u32::from(has_new_labels || !added.is_empty());
         if !added.is_empty() {
             self.insert(&added);
@@ -76,9 +77,11 @@ impl Draft {
     }
 
     /// The members, and the calls of each collective in the order of time.
-    pub(super) fn finish(mut self) -> (Vec<usize>, Vec<Vec<(u32, u32)>>) {
-        let take = |&number: &u32| std::mem::take(&mut self.collectives[number as usize]);
-        let collectives = self.numbers.iter().map(take).collect();
-        (self.members, collectives)
+    pub(super) fn finish(self) -> (Vec<usize>, CallLists) {
+        let mut position_of = vec![0_u32; self.numbers.len()];
+        for (position, &number) in (0..).zip(&self.numbers) {
+            position_of[number as usize] = position;
+        }
+        (self.members, CallLists::of(&position_of, &self.numbers_of))
     }
 }

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::call_lists::CallLists;
 use super::differences::Differences;
 use super::draft::Draft;
 use super::placing;
@@ -28,7 +29,7 @@ pub struct Group {
     /// Indices of the sequences, by rank.
     pub members: Vec<usize>,
     /// Of each collective, in the order of time, the position in `members` and the call of each member that has it.
-    collectives: Vec<Vec<(u32, u32)>>,
+    collectives: CallLists,
 }
 
 /// The same collective on two or more ranks: rank, start and end of each member, by rank.
@@ -72,7 +73,7 @@ pub fn group_sequences(sequences: &[Sequence]) -> Groups {
         drafts.into_iter().partition(|draft| draft.members.len() > 1);
     let mut unmatched: Vec<usize> = unmatched.into_iter().flat_map(|draft| draft.members).collect();
     unmatched.sort_unstable();
-    Groups { groups: groups.into_iter().map(Group::of).collect(), unmatched }
+    Groups { groups: threads::map(groups, Group::of), unmatched }
 }
 
 /// The collectives of a group that at least two ranks have, from first to last.
@@ -89,7 +90,7 @@ pub fn matched_within<'a>(
     part: Range<usize>,
     sequences: &'a [Sequence],
 ) -> impl Iterator<Item = MatchedCollective> + 'a {
-    let calls = group.collectives[part].iter().filter(|calls| calls.len() > 1);
+    let calls = group.collectives.within(part).filter(|calls| calls.len() > 1);
     calls.map(move |calls| {
         let member = |&(member, call): &(u32, u32)| {
             let sequence = &sequences[group.members[member as usize]];
@@ -151,7 +152,7 @@ impl Groups {
             }
         }
         for group in &self.groups {
-            let is_matched = |calls: &Vec<(u32, u32)>| calls.len() > 1;
+            let is_matched = |calls: &[(u32, u32)]| calls.len() > 1;
             let first = group.collectives.iter().position(is_matched).unwrap_or(0);
             let last = group.collectives.iter().rposition(is_matched).unwrap_or(0);
             let alone = group.collectives.iter().enumerate().filter(|(_, calls)| calls.len() == 1);

@@ -10,6 +10,7 @@
 //! how long ranks waited. Where the evidence is too thin, nothing is moved.
 
 mod anchors;
+mod call_lists;
 #[cfg(feature = "align")]
 pub mod clock;
 pub mod collectives;

@@ -12,7 +12,8 @@ use crate::{few, parallel};
 /// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
 
-/// How many times as many kinds are placed ahead after all of some were placed for good: the first ones relate clocks most often.
+/// How many times as many kinds, or sequences of a kind, are placed ahead after all of some were placed for good: the first
+/// ones relate clocks most often.
 const GROWTH: usize = 4;
 
 /// Sequences are placed ahead of their turn as long as at most one comparison in this number is made again.
@@ -91,7 +92,7 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
         let compared: usize = guesses.iter().map(|guess| guess.candidates.len()).sum();
         let place = |guess| place(sequences, guess, &mut drafts, differences);
         let again: usize = guesses.into_iter().map(place).sum();
-        ahead = if again * WORTH <= compared { most.min(2 * ahead) } else { 1 };
+        ahead = if again * WORTH <= compared { most.min(GROWTH * ahead) } else { 1 };
     }
     drafts
 }

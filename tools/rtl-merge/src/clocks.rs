@@ -120,7 +120,7 @@ impl Clocks {
                     })
                     .collect()
             };
-            let known: Vec<Vec<MatchedCollective>> = groups.groups.iter().map(known).collect();
+            let known: Vec<Vec<MatchedCollective>> = threads::map(&groups.groups, known);
             let machine_of: Vec<usize> =
                 (0..found.members.len()).map(|member| domain(member).unwrap_or(reference)).collect();
             align::align(&known, &machine_of, &named, reference)
