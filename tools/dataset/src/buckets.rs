@@ -1,5 +1,7 @@
 //! Which ranks share a file: each has its own in runs of few ranks, because tens of thousands of small files are slow everywhere.
 
+use std::ops::RangeInclusive;
+
 /// Ranks of a table up to which each has a file of its own.
 const OWN: usize = 1_000;
 
@@ -35,9 +37,10 @@ impl Bucket {
         format!("bucket={}", self.first)
     }
 
-    /// Whether rows of a rank are in it.
-    pub fn has(&self, rank: i64) -> bool {
-        rank >= 0 && (self.first..self.first.saturating_add_unsigned(self.width)).contains(&rank)
+    /// Whether it has some of these ranks.
+    pub fn has_any(&self, ranks: &RangeInclusive<i64>) -> bool {
+        let last = self.first.saturating_add_unsigned(self.width.saturating_sub(1));
+        self.first.max(0).max(*ranks.start()) <= last.min(*ranks.end())
     }
 }
 
@@ -78,9 +81,9 @@ mod tests {
             }
             for (folder, own) in &buckets {
                 let bucket = Bucket::of_folder(folder, width).unwrap();
-                let found: Vec<i64> = ranks.iter().copied().filter(|&rank| bucket.has(rank)).collect();
+                let found: Vec<i64> = ranks.iter().copied().filter(|&rank| bucket.has_any(&(rank..=rank))).collect();
                 prop_assert_eq!(&found, own);
-                prop_assert!(!bucket.has(NO_RANK));
+                prop_assert!(!bucket.has_any(&(NO_RANK..=NO_RANK)));
             }
             prop_assert!(width.is_power_of_two());
             if ranks.len() <= OWN {
@@ -104,11 +107,22 @@ mod tests {
     }
 
     #[test]
+    fn a_bucket_has_the_ranks_of_a_range_that_meets_it() {
+        let bucket = Bucket::of(Some(5), 4);
+        for ranks in [4..=4, 7..=7, 0..=4, 7..=9, 5..=6, i64::MIN..=i64::MAX] {
+            assert!(bucket.has_any(&ranks), "{ranks:?}");
+        }
+        for ranks in [0..=3, 8..=8, 8..=i64::MAX, i64::MIN..=-1, RangeInclusive::new(7, 4)] {
+            assert!(!bucket.has_any(&ranks), "{ranks:?}");
+        }
+    }
+
+    #[test]
     fn rows_without_a_rank_have_a_bucket_of_their_own() {
         let without = Bucket::of(None, 512);
         assert_eq!(without.folder(), "bucket=-1");
         assert_eq!(Bucket::of_folder("bucket=-1", 512), Some(without));
-        assert!((-1..1_024).all(|rank| !without.has(rank)));
+        assert!(!without.has_any(&(i64::MIN..=i64::MAX)));
         assert!(without < Bucket::of(Some(0), 512));
         assert_eq!(Bucket::of_folder("rank=0", 1), None);
     }

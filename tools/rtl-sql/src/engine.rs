@@ -287,4 +287,60 @@ mod tests {
         let query = "select (select count(distinct run) from v) from dispatches where run = 'a'";
         assert_eq!(value(&engine, query), "2");
     }
+
+    /// A data set of a run with one dispatch of each rank, in buckets of this width.
+    fn ranks(ranks: &[Option<u32>], width: u64) -> tempfile::TempDir {
+        let mut tables = rtl_schema::Tables::default();
+        let name = tables.strings.intern("kernel");
+        for (process, &rank) in (0..).map(rtl_schema::ProcessId).zip(ranks) {
+            tables.processes.push(rtl_schema::table::Process { rank, ..Default::default() });
+            let track = tables.tracks.intern(rtl_schema::table::Track { process, ..Default::default() });
+            tables.dispatches.push(rtl_schema::table::Dispatch { name, track, ..Default::default() });
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let run = dataset::Run { job: "train", run: "ranks", force: false };
+        let from = dataset::Provenance { path: Path::new("ranks.db"), name: None, version: "1" };
+        let trace = tables::Loaded::new("ranks", rtl_schema::Select::everything(), tables);
+        let manifest = dataset::add(folder.path(), &run, &trace, &from).unwrap().path.join(dataset::MANIFEST);
+        let text = std::fs::read_to_string(&manifest).unwrap();
+        std::fs::write(&manifest, text.replace("\"width\": 1", &format!("\"width\": {width}"))).unwrap();
+        folder
+    }
+
+    #[test]
+    fn conditions_on_ranges_of_ranks_leave_answers_as_they_are() {
+        if let Err(error) = duckdb::load() {
+            return support::skip(support::Need::Duckdb, error);
+        }
+        let bounds = ["-1", "2", "3", "1.5", "'2'", "null", "+2", "$low", "9223372036854775807"];
+        let signs = ["<", "<=", ">", ">=", "="];
+        let sides = |bound: &str| {
+            signs.map(|sign| [format!("rank {sign} {bound}"), format!("{bound} {sign} rank")]).concat()
+        };
+        let between = |low: &str| bounds.map(|high| format!("rank between {low} and {high}"));
+        let mut conditions: Vec<String> =
+            bounds.iter().flat_map(|bound| [&sides(bound)[..], &between(bound)].concat()).collect();
+        let pairs = conditions.iter().zip(conditions.iter().rev()).enumerate();
+        let joined = pairs.map(|(place, (one, other))| match place % 3 {
+            0 => format!("{one} or {other}"),
+            1 => format!("not ({one}) and {other}"),
+            _ => format!("{one} and {other}"),
+        });
+        conditions.extend(joined.collect::<Vec<_>>());
+        let parameters = [("low".to_owned(), Parameter::Integer(2))];
+        let folders = [1, 2].map(|width| ranks(&[None, Some(0), Some(2), Some(4)], width));
+        let [one, two] = folders.each_ref().map(|folder| {
+            let source = Source::open(&[folder.path().to_owned()]).unwrap();
+            Engine::open(&Arc::new(source), None).unwrap()
+        });
+        let of = |engine: &Engine, condition: &str| {
+            let query = format!("select list(rank order by rank)::varchar from dispatches where {condition}");
+            let mut rows = engine.execute(&query, &parameters).unwrap().unwrap();
+            rows.next_rows().unwrap().unwrap()[0][0].to_string()
+        };
+        for seen in &conditions {
+            let expected = of(&one, &seen.replace("rank", "(rank + 0)"));
+            assert_eq!([of(&one, seen), of(&two, seen)], [expected.clone(), expected], "{seen}");
+        }
+    }
 }

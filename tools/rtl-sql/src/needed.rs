@@ -2,7 +2,10 @@
 //!
 //! DuckDB reads no others either, but it opens a data set by the names of all files. The conditions are those of DuckDB's
 //! own parse of the text. A text needs everything unless each of its tables stands alone behind a `from` whose `where` has one of
-//! `run = 'a'`, `run in ('a', 'b')` and the same of `job` and of `rank`, maybe with other conditions that hold as well.
+//! `run = 'a'`, `run in ('a', 'b')`, the same of `job` and of `rank`, `rank < 8` and `rank between 0 and 7`, maybe with other
+//! conditions that hold as well.
+
+use std::ops::RangeInclusive;
 
 use dataset::Bucket;
 use duckdb::Parameter;
@@ -15,13 +18,16 @@ pub(crate) struct Needed {
     places: Option<Vec<Condition>>,
 }
 
-/// The values that the columns of a row can have; `None` of any.
+/// The values that the columns of a row can have: one of every list.
 #[derive(Debug, Default)]
 struct Condition {
-    job: Option<Vec<String>>,
-    run: Option<Vec<String>>,
-    rank: Option<Vec<i64>>,
+    job: Vec<Vec<String>>,
+    run: Vec<Vec<String>>,
+    rank: Vec<Vec<Ranks>>,
 }
+
+/// Ranks from one to another.
+type Ranks = RangeInclusive<i64>;
 
 /// An object of the parse.
 type Node = Map<String, Value>;
@@ -43,10 +49,8 @@ impl Needed {
     /// Whether a run can be needed, by the names of its folders.
     pub(crate) fn has(&self, job: &str, run: &str) -> bool {
         // DuckDB decodes these names.
-        let can_be = |values: &Option<Vec<String>>, name: &str| {
-            values
-                .as_ref()
-                .is_none_or(|values| name.contains('%') || values.iter().any(|value| value == name))
+        let can_be = |lists: &[Vec<String>], name: &str| {
+            name.contains('%') || lists.iter().all(|values| values.iter().any(|value| value == name))
         };
         let fits = |place: &Condition| can_be(&place.job, job) && can_be(&place.run, run);
         self.places.as_ref().is_none_or(|places| places.iter().any(fits))
@@ -54,8 +58,8 @@ impl Needed {
 
     /// Whether rows of a bucket can be needed.
     pub(crate) fn has_bucket(&self, bucket: &Bucket) -> bool {
-        let has_any = |ranks: &Vec<i64>| ranks.iter().any(|&rank| bucket.has(rank));
-        let fits = |place: &Condition| place.rank.as_ref().is_none_or(has_any);
+        let has_any = |ranks: &Vec<Ranks>| ranks.iter().any(|ranks| bucket.has_any(ranks));
+        let fits = |place: &Condition| place.rank.iter().all(has_any);
         self.places.as_ref().is_none_or(|places| places.iter().any(fits))
     }
 }
@@ -114,25 +118,35 @@ impl Search<'_> {
             let children = || part.get("children").and_then(Value::as_array).into_iter().flatten();
             match kind(part) {
                 "CONJUNCTION_AND" => parts.extend(children()),
-                "COMPARE_EQUAL" => {
-                    let sides = [&part["left"], &part["right"]];
-                    self.narrow(&mut condition, table, sides[0], &sides[1..]);
-                    self.narrow(&mut condition, table, sides[1], &sides[..1]);
-                }
                 "COMPARE_IN" => {
                     let children: Vec<&Value> = children().collect();
                     if let Some((column, values)) = children.split_first() {
-                        self.narrow(&mut condition, table, column, values);
+                        self.narrow(&mut condition, table, column, "COMPARE_EQUAL", values);
                     }
                 }
-                _ => {}
+                operator @ "COMPARE_BETWEEN" => {
+                    let bounds = [&part["lower"], &part["upper"]];
+                    self.narrow(&mut condition, table, &part["input"], operator, &bounds);
+                }
+                operator => {
+                    let (left, right) = (&part["left"], &part["right"]);
+                    self.narrow(&mut condition, table, left, operator, &[right]);
+                    self.narrow(&mut condition, table, right, mirrored(operator), &[left]);
+                }
             }
         }
         condition
     }
 
-    /// Takes over that a column has one of these values, where all of them are of its type.
-    fn narrow(&self, condition: &mut Condition, table: &Node, column: &Value, values: &[&Value]) {
+    /// Takes over the comparison of a column with values, where all of them are of its type.
+    fn narrow(
+        &self,
+        condition: &mut Condition,
+        table: &Node,
+        column: &Value,
+        operator: &str,
+        values: &[&Value],
+    ) {
         let Some(names) = column.get("column_names").and_then(Value::as_array) else { return };
         let known = text(table, "alias").or_else(|| text(table, "table_name")).unwrap_or_default();
         let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_lowercase).collect();
@@ -144,16 +158,11 @@ impl Search<'_> {
         let Some(values) = values.iter().map(|value| self.constant(value)).collect::<Option<Vec<_>>>() else {
             return;
         };
-        let text = |value| if let Parameter::Text(text) = value { Some(text) } else { None };
-        let integer = |value| if let Parameter::Integer(integer) = value { Some(integer) } else { None };
-        let values = values.into_iter();
         match column {
-            "job" => keep(&mut condition.job, values.map(text).collect()),
-            "run" | "trace" => keep(&mut condition.run, values.map(text).collect()),
+            "job" => condition.job.extend(texts(operator, values)),
+            "run" | "trace" => condition.run.extend(texts(operator, values)),
             // Of a table without ranks it is a column of the query's own.
-            "rank" if self.has_column(table, column) => {
-                keep(&mut condition.rank, values.map(integer).collect());
-            }
+            "rank" if self.has_column(table, column) => condition.rank.extend(ranks(operator, values)),
             _ => {}
         }
     }
@@ -180,12 +189,35 @@ impl Search<'_> {
     }
 }
 
-/// Leaves those of the values that a condition allows, too, where it is about them.
-fn keep<T: PartialEq>(place: &mut Option<Vec<T>>, values: Option<Vec<T>>) {
-    match (place, values) {
-        (_, None) => {}
-        (Some(known), Some(values)) => known.retain(|value| values.contains(value)),
-        (place, values) => *place = values,
+/// The operator of a comparison whose sides change places.
+fn mirrored(operator: &str) -> &str {
+    match operator {
+        "COMPARE_LESSTHAN" => "COMPARE_GREATERTHAN",
+        "COMPARE_LESSTHANOREQUALTO" => "COMPARE_GREATERTHANOREQUALTO",
+        "COMPARE_GREATERTHAN" => "COMPARE_LESSTHAN",
+        "COMPARE_GREATERTHANOREQUALTO" => "COMPARE_LESSTHANOREQUALTO",
+        operator => operator,
+    }
+}
+
+/// The texts of which a comparison with values is true; `None` where that is not known.
+fn texts(operator: &str, values: Vec<Parameter>) -> Option<Vec<String>> {
+    let text = |value| if let Parameter::Text(text) = value { Some(text) } else { None };
+    if operator == "COMPARE_EQUAL" { values.into_iter().map(text).collect() } else { None }
+}
+
+/// The ranks of which a comparison with values is true; `None` where that is not known.
+fn ranks(operator: &str, values: Vec<Parameter>) -> Option<Vec<Ranks>> {
+    let integer = |value| if let Parameter::Integer(integer) = value { Some(integer) } else { None };
+    let values = values.into_iter().map(integer).collect::<Option<Vec<_>>>()?;
+    match (operator, &values[..]) {
+        ("COMPARE_EQUAL", values) => Some(values.iter().map(|&rank| rank..=rank).collect()),
+        ("COMPARE_BETWEEN", &[lower, upper]) => Some(vec![lower..=upper]),
+        ("COMPARE_LESSTHAN", &[bound]) => Some(vec![i64::MIN..=bound.saturating_sub(1)]),
+        ("COMPARE_LESSTHANOREQUALTO", &[bound]) => Some(vec![i64::MIN..=bound]),
+        ("COMPARE_GREATERTHAN", &[bound]) => Some(vec![bound.saturating_add(1)..=i64::MAX]),
+        ("COMPARE_GREATERTHANOREQUALTO", &[bound]) => Some(vec![bound..=i64::MAX]),
+        _ => None,
     }
 }
 

@@ -84,6 +84,45 @@ fn a_query_of_some_ranks_opens_no_other_file() {
 }
 
 #[test]
+fn a_query_of_a_range_of_ranks_opens_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = set(folder.path(), &[None, Some(0), Some(1), Some(2), Some(3)]);
+    for bucket in [-1, 0, 3] {
+        fs::write(file(&set, bucket), "no Parquet").unwrap();
+    }
+    // `$rank` is 1.
+    for (condition, expected) in [
+        ("rank between 1 and 2", true),
+        ("rank >= 1 and rank < 3", true),
+        ("1 <= rank and 3 > rank", true),
+        ("0 < rank and rank <= 2 and gpu = 0", true),
+        ("rank > 0 and rank in (0, 1)", true),
+        ("rank between $rank and 2", true),
+        ("rank >= $rank and 3 > rank", true),
+        ("not rank < 1 and not (rank >= 3)", true),
+        ("rank between 3 and 1", true),
+        ("rank > 9223372036854775807", true),
+        ("rank < -9223372036854775807", true),
+        ("rank < 0", true),
+        ("rank >= 1", false),
+        ("rank <= 2", false),
+        ("rank > -1", false),
+        ("rank between -1 and 2", false),
+        ("rank not between 1 and 2", false),
+        ("(rank between 1 and 2 or gpu = 5)", false),
+        ("rank between 1 and 2.5", false),
+        ("rank between 1 and 2 is null", false),
+        ("2 between rank and 2", false),
+        ("rank + 0 between 1 and 2", false),
+    ] {
+        assert_succeed(
+            &set,
+            &[(&format!("select sum(duration) from dispatches where {condition}"), expected)],
+        );
+    }
+}
+
+#[test]
 fn a_query_of_a_rank_opens_the_file_of_its_bucket() {
     let folder = tempfile::tempdir().unwrap();
     let set = set(folder.path(), &[Some(0), Some(4)]);
@@ -100,6 +139,11 @@ fn a_query_of_a_rank_opens_the_file_of_its_bucket() {
             ("select count(*) from dispatches where rank = 4", false),
             ("select count(*) from dispatches where rank = 7", false),
             ("select count(*) from dispatches where rank = 8", true),
+            ("select count(*) from dispatches where rank < 4", true),
+            ("select count(*) from dispatches where rank <= 4", false),
+            ("select count(*) from dispatches where rank between 5 and 6", false),
+            ("select count(*) from dispatches where rank > 7", true),
+            ("select count(*) from dispatches where rank >= 7", false),
         ],
     );
 }
@@ -123,6 +167,7 @@ fn conditions_on_ranks_leave_answers_as_they_are() {
         };
         let Some(seen) = of("rank = 2") else { return };
         assert_eq!(Some(seen), of("rank + 0 = 2"), "{query}");
+        assert_eq!(of("rank between 1 and 2"), of("rank + 0 between 1 and 2"), "{query}");
     }
 }
 
