@@ -76,9 +76,11 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
     check(folder, run)?;
     let fingerprint = fingerprint(trace);
     let path = run.path(folder);
-    let same =
-        runs(folder).into_iter().find(|(of, manifest)| *of != path && manifest.fingerprint == fingerprint);
-    if let Some((_, Manifest { job, run, .. })) = same.filter(|_| !run.force) {
+    // A run that cannot be read does not hinder another one.
+    let others =
+        runs(folder).into_iter().filter(|(of, _)| *of != path).filter_map(|(_, manifest)| manifest.ok());
+    let same = others.into_iter().find(|manifest| manifest.fingerprint == fingerprint);
+    if let Some(Manifest { job, run, .. }) = same.filter(|_| !run.force) {
         return Err(Error::Same { folder: folder.to_owned(), job, run });
     }
     let around = path.parent().unwrap_or(folder);

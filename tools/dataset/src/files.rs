@@ -7,16 +7,8 @@ use std::path::{Path, PathBuf};
 use rtl_schema::{Error, Result};
 
 use crate::buckets::Bucket;
+use crate::damage::damaged;
 use crate::manifest::TableManifest;
-
-/// What the user can do about a run with a damaged file.
-const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --force";
-
-/// The error for a file of a run.
-pub(crate) fn damaged(path: &Path, why: impl std::fmt::Display) -> Error {
-    let found = format!("damaged run of a data set ({why})");
-    Error::DataSet { path: path.to_owned(), found, hint: AGAIN.to_owned() }
-}
 
 /// The file of a bucket in its folder.
 pub(crate) const FILE: &str = "part-0.parquet";

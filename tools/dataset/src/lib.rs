@@ -9,6 +9,7 @@
 mod add;
 mod buckets;
 mod buffer;
+mod damage;
 mod error;
 mod facts;
 mod files;
@@ -23,7 +24,7 @@ pub use add::{Added, Provenance, Run, add, check};
 pub use buckets::Bucket;
 pub use error::Error;
 pub use files::files;
-pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, runs, runs_where};
+pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, names, runs_where};
 pub use read::read_as_traces;
 pub use stats::{AGGREGATED, NUMBERS};
 pub use stored::{INVALID_STOP, Stored, name_in_files, stored};

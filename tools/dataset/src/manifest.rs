@@ -2,9 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use rtl_schema::{Error, Result};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::damage::{damaged, older, unread};
 
 /// The name of the manifest in the folder of its run. Engines skip names that begin with an underscore.
 pub use rtl_schema::MANIFEST;
@@ -69,13 +74,13 @@ pub struct TableManifest {
 }
 
 /// The folders of the runs of a data set that are complete, with their manifests, sorted by job and run. What is no run is skipped.
-pub fn runs(folder: &Path) -> Vec<(PathBuf, Manifest)> {
+pub(crate) fn runs(folder: &Path) -> Vec<(PathBuf, Result<Manifest>)> {
     runs_where(folder, |_, _| true)
 }
 
-/// Those of [`runs`] whose job and run, as their folders state them, are wanted. Nothing of the others is read.
-pub fn runs_where(folder: &Path, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<(PathBuf, Manifest)> {
-    let mut runs: Vec<(PathBuf, Manifest)> = places(folder)
+/// Those of the complete runs whose job and run, as their folders state them, are wanted. Nothing of the others is read.
+pub fn runs_where(folder: &Path, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<(PathBuf, Result<Manifest>)> {
+    let mut runs: Vec<_> = places(folder)
         .filter(|(job, run, _)| is_wanted(job, run))
         .filter_map(|(_, _, place)| manifest(&place).map(|manifest| (place, manifest)))
         .collect();
@@ -83,14 +88,52 @@ pub fn runs_where(folder: &Path, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<
     runs
 }
 
-/// Whether a folder is a data set with a complete run.
-pub fn has_runs(folder: &Path) -> bool {
-    places(folder).any(|(_, _, place)| manifest(&place).is_some())
+/// The names of the complete runs, as their folders state them, sorted by job and run.
+pub fn names(folder: &Path) -> Vec<String> {
+    let mut runs: Vec<_> = complete(folder).collect();
+    runs.sort();
+    runs.into_iter().map(|(_, run, _)| run).collect()
 }
 
-/// The manifest of a run.
-pub(crate) fn manifest(run: &Path) -> Option<Manifest> {
-    serde_json::from_slice(&fs::read(run.join(MANIFEST)).ok()?).ok()
+/// Whether a folder is a data set with a complete run.
+pub fn has_runs(folder: &Path) -> bool {
+    complete(folder).next().is_some()
+}
+
+/// The manifest of a run; `None` where there is none.
+pub(crate) fn manifest(run: &Path) -> Option<Result<Manifest>> {
+    let path = run.join(MANIFEST);
+    match fs::read(&path) {
+        Ok(text) => Some(parse(&path, &text)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
+        Err(source) => Some(Err(Error::Io { action: "read", path, source })),
+    }
+}
+
+fn parse(path: &Path, text: &[u8]) -> Result<Manifest> {
+    let manifest: Value = serde_json::from_slice(text).map_err(|error| damaged(path, error))?;
+    match manifest["schema"].as_str() {
+        Some(SCHEMA) => Manifest::deserialize(&manifest)
+            .map_err(|error| if has_widths(&manifest) { damaged(path, error) } else { older(path) }),
+        Some(newer) if newer.starts_with("rtl-dataset/") => {
+            Err(unread(path, format!("a data set of the newer layout {newer}"), "update rtl"))
+        }
+        _ => {
+            let hint = "`rtl-convert TRACE --to dataset -o DIR` writes data sets that rtl reads";
+            Err(unread(path, "the manifest of another program's data set", hint))
+        }
+    }
+}
+
+/// Whether all tables of a manifest state how many ranks share a file.
+fn has_widths(manifest: &Value) -> bool {
+    let tables = manifest["tables"].as_object().into_iter().flatten();
+    tables.map(|(_, table)| table).all(|table| table.get("width").is_some())
+}
+
+/// The folders of complete runs, with their jobs and runs.
+fn complete(folder: &Path) -> impl Iterator<Item = (String, String, PathBuf)> {
+    places(folder).filter(|(_, _, place)| place.join(MANIFEST).is_file())
 }
 
 /// The folders of runs, with their jobs and runs.

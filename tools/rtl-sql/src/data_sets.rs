@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use dataset::{Bucket, INVALID_STOP, Manifest, Stored, name_in_files, stored};
+use rtl_schema::Error;
 use tables::Column;
 
 use crate::literal::quoted;
@@ -65,8 +66,7 @@ impl DataSets {
 
     /// The names of the runs, as the column `trace` has them.
     pub(crate) fn labels(&self) -> Vec<String> {
-        let runs = self.folders.iter().flat_map(|folder| dataset::runs(folder));
-        runs.map(|(_, manifest)| manifest.run).collect()
+        self.folders.iter().flat_map(|folder| dataset::names(folder)).collect()
     }
 
     /// The value of the setting that lets queries read the folders.
@@ -93,7 +93,7 @@ impl DataSets {
     /// The query that a table stands for; `None` of other names.
     ///
     /// # Errors
-    /// Where a run lacks files; the second line is a hint.
+    /// Where a run cannot be read or lacks files; the second line is a hint.
     pub(crate) fn query(&self, table: &str) -> Option<Result<String, String>> {
         if table == "ops" {
             return ops().map(Ok);
@@ -133,12 +133,12 @@ impl DataSets {
     /// in half the time of patterns.
     fn files(&self, table: &str) -> Result<Vec<String>, String> {
         let mut files = Vec::new();
-        let (runs, statement) = (self.runs(), self.lock());
+        let failed = |error: Error| format!("{error}\n{}", error.hint());
+        let (runs, statement) = (self.runs().map_err(failed)?, self.lock());
         for (run, manifest) in runs.iter() {
             if let Some(manifest) = manifest.tables.get(table) {
                 let is_needed = |bucket: &Bucket| statement.needed.has_bucket(bucket);
-                let found = dataset::files(run, table, manifest, is_needed)
-                    .map_err(|error| format!("{error}\n{}", error.hint()))?;
+                let found = dataset::files(run, table, manifest, is_needed).map_err(failed)?;
                 files.extend(found.iter().map(|path| format!("'{}'", quoted(path))));
             }
         }
@@ -146,13 +146,14 @@ impl DataSets {
     }
 
     /// The runs that are needed, which are listed once for all tables of a statement.
-    fn runs(&self) -> Runs {
+    fn runs(&self) -> Result<Runs, Error> {
         let Statement { needed, runs } = &mut *self.lock();
-        let read = || {
-            let of = |folder: &PathBuf| dataset::runs_where(folder, |job, run| needed.has(job, run));
-            Arc::new(self.folders.iter().flat_map(of).collect())
-        };
-        Arc::clone(runs.get_or_insert_with(read))
+        if let Some(runs) = runs {
+            return Ok(Arc::clone(runs));
+        }
+        let of = |folder: &PathBuf| dataset::runs_where(folder, |job, run| needed.has(job, run));
+        let found = self.folders.iter().flat_map(of).map(|(run, manifest)| Ok((run, manifest?)));
+        Ok(Arc::clone(runs.insert(Arc::new(found.collect::<Result<_, Error>>()?))))
     }
 
     fn lock(&self) -> MutexGuard<'_, Statement> {

@@ -12,9 +12,9 @@ use rtl_schema::{Dialect, Error, Result, Select, StoredRun, Tables};
 
 use self::places::Places;
 use self::rows::{Group, each_group};
+use crate::damage::{damaged, unread};
 use crate::facts::{FACTS, Facts};
-use crate::files::damaged;
-use crate::manifest::{MANIFEST, Manifest, SCHEMA};
+use crate::manifest::{MANIFEST, Manifest, manifest};
 
 /// Makes every program with this crate read runs of data sets wherever it reads traces.
 pub fn read_as_traces() {
@@ -31,25 +31,11 @@ struct Run {
 
 fn open(folder: &Path) -> Result<Box<dyn StoredRun>> {
     let path = folder.join(MANIFEST);
-    let failed =
-        |found: String, hint: &str| Error::DataSet { path: path.clone(), found, hint: hint.to_owned() };
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&read(&path)?).map_err(|error| damaged(&path, error))?;
-    match manifest["schema"].as_str() {
-        Some(SCHEMA) => {}
-        Some(newer) if newer.starts_with("rtl-dataset/") => {
-            return Err(failed(format!("a data set of the newer layout {newer}"), "update rtl"));
-        }
-        _ => {
-            let hint = "`rtl-convert TRACE --to dataset -o DIR` writes data sets that rtl reads";
-            return Err(failed("the manifest of another program's data set".to_owned(), hint));
-        }
-    }
-    let manifest: Manifest = serde_json::from_value(manifest).map_err(|error| damaged(&path, error))?;
+    let manifest = manifest(folder).unwrap_or_else(|| Err(damaged(&path, "the file is missing")))?;
     let label = &manifest.source.dialect;
     let dialect = Dialect::ALL.iter().copied().find(|dialect| dialect.label() == label);
-    let dialect =
-        dialect.ok_or_else(|| failed(format!("a run made from {label}, which is unknown"), "update rtl"))?;
+    let unknown = || unread(&path, format!("a run made from {label}, which is unknown"), "update rtl");
+    let dialect = dialect.ok_or_else(unknown)?;
     Ok(Box::new(Run { folder: folder.to_owned(), manifest, dialect }))
 }
 

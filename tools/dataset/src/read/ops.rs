@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::Reading;
 use super::rows::{Column, Group};
-use crate::files::damaged;
+use crate::damage::damaged;
 
 const DIRECTIONS: [Direction; 5] = [
     Direction::HostToDevice,

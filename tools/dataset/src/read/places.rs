@@ -5,7 +5,7 @@ use rtl_schema::{AgentId, ProcessId, Result, Tables};
 use rustc_hash::FxHashMap;
 
 use super::rows::{Column, Group};
-use crate::files::damaged;
+use crate::damage::damaged;
 
 /// Where rows happened.
 pub(super) struct Places {

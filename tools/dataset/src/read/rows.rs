@@ -6,7 +6,8 @@ use columnar::{Data, Reader, Text, Values};
 use rtl_schema::{NameId, Result, Strings};
 use rustc_hash::FxHashMap;
 
-use crate::files::{damaged, files};
+use crate::damage::damaged;
+use crate::files::files;
 use crate::manifest::TableManifest;
 use crate::stored::{INVALID_STOP, RANK};
 

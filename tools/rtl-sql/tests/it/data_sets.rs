@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use dataset::{Provenance, Run};
 use rtl_schema::{Select, Trace};
-use serde_json::json;
+use serde_json::{Value, json};
 use support::{Layout, Options};
 use tables::Loaded;
 
@@ -21,10 +21,13 @@ const REAL: [&str; 4] = [
 
 /// Adds a trace to a data set as a run of this name.
 fn add(set: &Path, name: &str, path: &Path) {
+    add_as(set, &Run { job: "train", run: name, force: false }, path);
+}
+
+fn add_as(set: &Path, run: &Run<'_>, path: &Path) {
     let select = Select::everything();
-    let loaded = Loaded::new(name, select, Trace::open(path).unwrap().read(&select).unwrap());
-    let run = Run { job: "train", run: name, force: false };
-    dataset::add(set, &run, &loaded, &Provenance { path, name: None, version: "1" }).unwrap();
+    let loaded = Loaded::new(run.run, select, Trace::open(path).unwrap().read(&select).unwrap());
+    dataset::add(set, run, &loaded, &Provenance { path, name: None, version: "1" }).unwrap();
 }
 
 /// Traces and a data set of them.
@@ -122,6 +125,65 @@ fn a_run_without_a_manifest_is_not_there() {
     fs::remove_file(set.join("job=train/run=run2/_manifest.json")).unwrap();
     let Some(runs) = rows(&[&set], "select distinct run from ops") else { return };
     assert_eq!(runs, [json!({ "run": "run1" })]);
+}
+
+/// Changes the manifest of a run.
+fn change_manifest(set: &Path, run: &str, change: impl Fn(Value) -> String) {
+    let manifest = set.join(format!("job=train/run={run}/_manifest.json"));
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, change(serde_json::from_str(&text).unwrap())).unwrap();
+}
+
+/// The manifest of an older layout.
+fn without_widths(mut manifest: Value) -> String {
+    for table in manifest["tables"].as_object_mut().unwrap().values_mut() {
+        table.as_object_mut().unwrap().remove("width");
+    }
+    manifest.to_string()
+}
+
+#[test]
+fn a_run_whose_manifest_cannot_be_read_is_an_error_where_it_is_needed() {
+    type Change = fn(Value) -> String;
+    let changes: [(Change, &str); 3] = [
+        (without_widths, "a run in an older layout (its tables have no width)"),
+        (|_| "{".to_owned(), "damaged run of a data set (EOF while parsing an object at line 1 column 1)"),
+        (
+            |manifest| manifest.to_string().replace("rtl-dataset/1", "rtl-dataset/2"),
+            "a data set of the newer layout rtl-dataset/2",
+        ),
+    ];
+    for (change, words) in changes {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, set) = added(folder.path(), &[1, 2]);
+        change_manifest(&set, "run2", change);
+        let of = |query| run(&[set.to_str().unwrap(), query]);
+        let Some(all) = of("select count(*) from dispatches") else { return };
+        let place = set.join("job=train/run=run2/_manifest.json");
+        let expected = format!("rtl-sql: error: {words}: {}\nhint: ", place.display());
+        assert!(all.code == 3 && all.messages.starts_with(&expected), "{}", all.messages);
+        assert_eq!(all.messages.lines().count(), 2, "{}", all.messages);
+        let one = of("select count(*) from dispatches where run = 'run1'").unwrap();
+        assert_eq!(one.code, 0, "{}", one.messages);
+        assert_eq!(of(".traces").unwrap().answer, "run1\nrun2\n");
+        // Alone it is an error, too.
+        fs::remove_dir_all(set.join("job=train/run=run1")).unwrap();
+        let alone = of("select count(*) from dispatches").unwrap();
+        assert_eq!((alone.code, alone.messages), (3, all.messages));
+    }
+}
+
+#[test]
+fn a_run_in_an_older_layout_is_replaced_by_force() {
+    let folder = tempfile::tempdir().unwrap();
+    let (traces, set) = added(folder.path(), &[1, 2]);
+    change_manifest(&set, "run1", without_widths);
+    change_manifest(&set, "run2", without_widths);
+    for (run, trace) in ["run1", "run2"].into_iter().zip(&traces) {
+        add_as(&set, &Run { job: "train", run, force: true }, trace);
+    }
+    let Some(runs) = rows(&[&set], "select count(distinct run) as n from dispatches") else { return };
+    assert_eq!(runs, [json!({ "n": 2 })]);
 }
 
 /// A data set of three runs, of which `run3` has lost its files of dispatches.

@@ -72,6 +72,16 @@ fn manifests_of_others_are_refused() {
 }
 
 #[test]
+fn a_run_in_the_layout_without_widths_is_called_older() {
+    let folder = set();
+    let manifest = folder.path().join(RUN).join("_manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let older: String = text.split_inclusive('\n').filter(|line| !line.contains("\"width\"")).collect();
+    fs::write(&manifest, older.replace(",\n    }", "\n    }")).unwrap();
+    assert_refused(folder.path(), "_manifest.json", "a run in an older layout (its tables have no width)");
+}
+
+#[test]
 fn files_of_other_columns_are_refused() {
     let folder = set();
     let kernels = folder.path().join(RUN).join("kind=kernel_stats/bucket=-1");

@@ -1,0 +1,25 @@
+//! The errors of runs that cannot be read.
+
+use std::fmt::Display;
+use std::path::Path;
+
+use rtl_schema::Error;
+
+/// What the user can do about a run with a damaged file.
+const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --force";
+
+/// The error for a file of a run.
+pub(crate) fn damaged(path: &Path, why: impl Display) -> Error {
+    unread(path, format!("damaged run of a data set ({why})"), AGAIN)
+}
+
+/// The error for a manifest of what this program does not read.
+pub(crate) fn unread(path: &Path, found: impl Into<String>, hint: impl Into<String>) -> Error {
+    Error::DataSet { path: path.to_owned(), found: found.into(), hint: hint.into() }
+}
+
+/// The error for a manifest whose tables do not state the width of their buckets.
+pub(crate) fn older(path: &Path) -> Error {
+    let found = "a run in an older layout (its tables have no width)";
+    unread(path, found, format!("an older rtl has written it; {AGAIN}"))
+}
