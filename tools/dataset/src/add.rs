@@ -9,7 +9,7 @@ use columnar::{Encoder, Field, Values};
 use platform::disk::sync;
 use tables::Loaded;
 
-use crate::buckets::{Bucket, width};
+use crate::buckets::{Bucket, Packing};
 use crate::buffer::Texts;
 use crate::facts::{FACTS, Facts};
 use crate::files::FILE;
@@ -73,6 +73,20 @@ pub fn check(folder: &Path, run: &Run<'_>) -> Result<()> {
 /// # Errors
 /// As [`check`]; the rows are those of another run, or a file cannot be written.
 pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance<'_>) -> Result<Added> {
+    add_packed(folder, run, trace, provenance, &Packing::default())
+}
+
+/// Adds a trace as [`add`] does, in files of other sizes.
+///
+/// # Errors
+/// As [`add`].
+pub fn add_packed(
+    folder: &Path,
+    run: &Run<'_>,
+    trace: &Loaded,
+    provenance: &Provenance<'_>,
+    packing: &Packing,
+) -> Result<Added> {
     check(folder, run)?;
     let fingerprint = fingerprint(trace);
     let path = run.path(folder);
@@ -87,7 +101,7 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
     fs::create_dir_all(around).map_err(|source| Error::Io { path: around.to_owned(), source })?;
     let options = Options { if_exists: IfExists::forced(run.force), inputs: &[provenance.path] };
     let output = AtomicDir::create(&path, &options)?;
-    let mut files = Files { path: &path, place: output.place(), tables: Vec::new() };
+    let mut files = Files { path: &path, place: output.place(), packing, tables: Vec::new() };
     write(trace, &mut files)?;
     let manifest = Manifest {
         schema: SCHEMA.to_owned(),
@@ -203,6 +217,7 @@ struct Files<'a> {
     path: &'a Path,
     /// Where they grow.
     place: PathBuf,
+    packing: &'a Packing,
     tables: Vec<(&'static str, TableManifest)>,
 }
 
@@ -232,7 +247,7 @@ impl Files<'_> {
         let encoder = Encoder::new(&fields, &options)
             .map_err(|source| Error::Parquet { path: self.path.join(name), source })?;
         let rows = ranks.values().map(|rows| rows.len() as u64).sum();
-        let width = width(&ranks.keys().flatten().copied().collect::<Vec<_>>(), rows);
+        let width = self.packing.width(&ranks.keys().flatten().copied().collect::<Vec<_>>(), rows);
         let mut table = TableManifest { rows, bytes: 0, files: 0, width };
         let bucket = |(rank, _): &(&Option<i64>, _)| Bucket::of(**rank, width);
         for ranks in ranks.iter().collect::<Vec<_>>().chunk_by(|one, next| bucket(one) == bucket(next)) {

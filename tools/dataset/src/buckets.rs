@@ -2,11 +2,21 @@
 
 use std::ops::RangeInclusive;
 
-/// Ranks of a table up to which each has a file of its own.
-const OWN: usize = 1_000;
+/// When the ranks of a table share files.
+#[derive(Debug, Clone, Copy)]
+pub struct Packing {
+    /// Ranks up to which each has a file of its own.
+    pub own: usize,
+    /// Rows of a file where ranks share files, on average at least.
+    pub rows: u64,
+}
 
-/// Rows of a file where ranks share files, on average at least: 64 MB at 5 bytes each.
-const ROWS: u64 = 12_800_000;
+/// A thousand files, or 64 MB each at 5 bytes a row.
+impl Default for Packing {
+    fn default() -> Self {
+        Self { own: 1_000, rows: 12_800_000 }
+    }
+}
 
 /// The bucket of rows without a rank. Hive's name for a missing value would be null in that folder alone, which pandas and Dask
 /// refuse.
@@ -44,15 +54,17 @@ impl Bucket {
     }
 }
 
-/// The number of ranks of a bucket, a power of two: 1 unless there are many ranks, else the least with which files are large, or
-/// all ranks are in one. `ranks` ascend; `rows` is how many rows they have together.
-pub(crate) fn width(ranks: &[i64], rows: u64) -> u64 {
-    let files = if ranks.len() <= OWN { u64::MAX } else { (rows / ROWS).max(1) };
-    let buckets = |width: &u64| {
-        let bucket = |rank: &i64| Bucket::of(Some(*rank), *width);
-        ranks.chunk_by(|one, next| bucket(one) == bucket(next)).count() as u64
-    };
-    (0..u32::BITS).map(|power| 1 << power).find(|width| buckets(width) <= files).unwrap_or(1 << u32::BITS)
+impl Packing {
+    /// The number of ranks of a bucket, a power of two: 1 unless there are many ranks, else the least with which files are large,
+    /// or all ranks are in one. `ranks` ascend; `rows` is how many rows they have together.
+    pub(crate) fn width(&self, ranks: &[i64], rows: u64) -> u64 {
+        let files = if ranks.len() <= self.own { u64::MAX } else { (rows / self.rows).max(1) };
+        let buckets = |width: &u64| {
+            let bucket = |rank: &i64| Bucket::of(Some(*rank), *width);
+            ranks.chunk_by(|one, next| bucket(one) == bucket(next)).count() as u64
+        };
+        (0..u32::BITS).map(|power| 1 << power).find(|width| buckets(width) <= files).unwrap_or(1 << u32::BITS)
+    }
 }
 
 #[cfg(test)]
@@ -71,10 +83,11 @@ mod tests {
         #[test]
         fn every_rank_is_in_one_bucket(
             ranks in prop_oneof![ranks(4_000), ranks(u32::MAX)],
-            rows in 0..100 * ROWS,
+            rows in 0..100 * Packing::default().rows,
         ) {
             let ranks: Vec<i64> = ranks.into_iter().map(i64::from).collect();
-            let width = width(&ranks, rows);
+            let packing = Packing::default();
+            let width = packing.width(&ranks, rows);
             let mut buckets: BTreeMap<String, Vec<i64>> = BTreeMap::new();
             for &rank in &ranks {
                 buckets.entry(Bucket::of(Some(rank), width).folder()).or_default().push(rank);
@@ -86,24 +99,23 @@ mod tests {
                 prop_assert!(!bucket.has_any(&(NO_RANK..=NO_RANK)));
             }
             prop_assert!(width.is_power_of_two());
-            if ranks.len() <= OWN {
+            if ranks.len() <= packing.own {
                 prop_assert_eq!(buckets.len(), ranks.len());
             } else {
-                prop_assert!(buckets.len() == 1 || rows / buckets.len() as u64 >= ROWS);
+                prop_assert!(buckets.len() == 1 || rows / buckets.len() as u64 >= packing.rows);
             }
         }
     }
 
     #[test]
     fn a_bucket_has_no_more_ranks_than_a_large_file_needs() {
-        let ranks: Vec<i64> = (0..1_024).collect();
-        for (rows, expected) in
-            [(0, 1_024), (ROWS, 1_024), (2 * ROWS, 512), (3 * ROWS, 512), (1_024 * ROWS, 1)]
-        {
-            assert_eq!(width(&ranks, rows), expected, "{rows}");
+        let (packing, ranks) = (Packing::default(), (0..1_024).collect::<Vec<i64>>());
+        for (files, expected) in [(0, 1_024), (1, 1_024), (2, 512), (3, 512), (1_024, 1)] {
+            let rows = files * packing.rows;
+            assert_eq!(packing.width(&ranks, rows), expected, "{rows}");
         }
-        assert_eq!(width(&ranks[..OWN], 0), 1);
-        assert_eq!(width(&[], 0), 1);
+        assert_eq!(packing.width(&ranks[..1_000], 0), 1);
+        assert_eq!(packing.width(&[], 0), 1);
     }
 
     #[test]

@@ -20,8 +20,8 @@ mod rows;
 mod stats;
 mod stored;
 
-pub use add::{Added, Provenance, Run, add, check};
-pub use buckets::Bucket;
+pub use add::{Added, Provenance, Run, add, add_packed, check};
+pub use buckets::{Bucket, Packing};
 pub use error::Error;
 pub use files::files;
 pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, names, runs_where};
