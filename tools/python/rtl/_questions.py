@@ -142,6 +142,10 @@ def arguments(program, description, words=None):
     missing = [run for run in options.runs if run not in known]
     if missing or not known:
         parser.error(f"{options.folder} has no complete run{''.join(f' {run}' for run in missing[:1])}")
+    for place, run in manifests(options.folder):
+        is_read = not options.runs or run["run"] in options.runs
+        if is_read and any("width" not in table for table in run["tables"].values()):
+            parser.error(f"a run in an older layout (its tables have no width), to be added again: {place}")
     return options
 
 

@@ -122,6 +122,27 @@ fn two_processes_of_dask_answer_every_question_as_rtl_sql_and_rtl_summary() {
 }
 
 #[test]
+fn a_question_names_a_run_in_an_older_layout_where_it_reads_the_run() {
+    let Some(package) = Package::new() else { return };
+    for (run, table) in [("older", r#"{"files": 1}"#), ("newer", r#"{"files": 1, "width": 1}"#)] {
+        let place = package.path(&format!("set/job=train/run={run}"));
+        std::fs::create_dir_all(&place).unwrap();
+        let manifest =
+            format!(r#"{{"job": "train", "run": "{run}", "tables": {{"kernel_stats": {table}}}}}"#);
+        std::fs::write(place.join("_manifest.json"), manifest).unwrap();
+    }
+    for (words, is_refused) in [(&[][..], true), (&["older", "newer"], true), (&["newer"], false)] {
+        let mut dask = package.python("-c");
+        let output =
+            dask.args(["-m", "rtl.dask", "set", "kernels"]).args(words).arg("--sql").output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.success(), !is_refused, "{words:?}: {message}");
+        let place = "(its tables have no width), to be added again: set/job=train/run=older\n";
+        assert_eq!(message.ends_with(place), is_refused, "{words:?}: {message}");
+    }
+}
+
+#[test]
 fn one_path_reads_runs_of_few_ranks_of_many_and_of_none() {
     let Some(dask) = fetched("readers/dask-2026", "scripts/fetch/trace-readers dask-2026") else { return };
     let Some(package) = Package::with_libraries() else { return };
