@@ -15,9 +15,6 @@ const AHEAD: usize = 16;
 /// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
 const PATIENCE: Duration = Duration::from_millis(2);
 
-/// With as many helpers the leading thread leaves all jobs to them, whose results would wait while it does one.
-const MANY: usize = 31;
-
 /// The sequence of pushed jobs.
 pub(crate) const PUSHED: usize = 0;
 
@@ -60,9 +57,11 @@ struct State<'job> {
 
 impl<'job> State<'job> {
     /// The oldest pushed job, else the oldest: what returned jobs are made of comes from this thread, which a long one would
-    /// keep from making more. None where helpers are many.
-    fn take_for_lead(&mut self) -> Option<(Place, Job<'job>)> {
-        if self.helpers >= MANY {
+    /// keep from making more. While it makes jobs (`pushes`, or the consumer returns some), none where helpers that end theirs
+    /// would find no other one meanwhile.
+    fn take_for_lead(&mut self, pushes: bool) -> Option<(Place, Job<'job>)> {
+        let makes_jobs = pushes || self.sequences[RETURNED].has_begun();
+        if makes_jobs && self.waiting.len() <= self.helpers {
             return None;
         }
         let is_pushed = |((sequence, _), _): &(Place, Job<'job>)| *sequence == PUSHED;
@@ -84,6 +83,11 @@ struct Sequence {
 }
 
 impl Sequence {
+    /// Whether it has had a job.
+    fn has_begun(&self) -> bool {
+        self.first + self.done.len() > 0
+    }
+
     /// How the next job ended, if it has.
     fn next(&mut self) -> Option<Outcome> {
         let next = self.done.pop_front_if(|done| done.is_some()).flatten();
@@ -231,7 +235,7 @@ impl<'job> Team<'_, 'job> {
                 return Some(sequence);
             } else if pushed.done.len() <= left && returned.done.len() <= left {
                 return None;
-            } else if let Some(job) = state.take_for_lead() {
+            } else if let Some(job) = state.take_for_lead(left > 0) {
                 // Other work may have left threads since the last job was added.
                 if !state.waiting.is_empty() {
                     self.begin(state);
@@ -278,27 +282,38 @@ pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
 mod tests {
     use super::*;
 
+    /// A queue of this number of helpers, of which none is idle, with jobs that wait.
+    fn state(helpers: usize, places: &[Place]) -> State<'static> {
+        let job = |&place: &Place| (place, Box::new(|| Turn::Over) as Job<'_>);
+        let waiting = places.iter().map(job).collect();
+        State {
+            waiting,
+            sequences: Default::default(),
+            helpers,
+            idle: 0,
+            lead_waits: false,
+            is_closed: false,
+        }
+    }
+
     #[test]
     fn the_leading_thread_does_pushed_jobs_before_those_that_the_consumer_returned() {
-        let places = [(RETURNED, 0), (PUSHED, 5), (RETURNED, 1), (PUSHED, 6)];
-        let job = |place| (place, Box::new(|| Turn::Over) as Job<'_>);
-        let waiting = places.into_iter().map(job).collect();
-        let sequences = Default::default();
-        let mut state =
-            State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false };
+        let mut state = state(0, &[(RETURNED, 0), (PUSHED, 5), (RETURNED, 1), (PUSHED, 6)]);
         let taken: Vec<Place> =
-            std::iter::from_fn(|| state.take_for_lead()).map(|(place, _)| place).collect();
+            std::iter::from_fn(|| state.take_for_lead(true)).map(|(place, _)| place).collect();
         assert_eq!(taken, [(PUSHED, 5), (PUSHED, 6), (RETURNED, 0), (RETURNED, 1)]);
     }
 
     #[test]
-    fn the_leading_thread_leaves_jobs_to_helpers_where_these_are_many() {
-        let job: (Place, Job<'_>) = ((PUSHED, 0), Box::new(|| Turn::Over));
-        let (waiting, sequences) = (VecDeque::from([job]), Default::default());
-        let helpers = MANY;
-        let mut state = State { waiting, sequences, helpers, idle: 0, lead_waits: false, is_closed: false };
-        assert!(state.take_for_lead().is_none());
-        state.helpers -= 1;
-        assert!(state.take_for_lead().is_some());
+    fn the_leading_thread_leaves_a_job_to_each_helper_while_it_makes_more() {
+        let places = [(PUSHED, 0), (PUSHED, 1), (PUSHED, 2)];
+        let takes = |pushes: bool, returned: usize| {
+            let mut state = state(2, &places);
+            state.sequences[RETURNED].first = returned;
+            std::iter::from_fn(|| state.take_for_lead(pushes)).count()
+        };
+        assert_eq!(takes(true, 0), 1, "it pushes");
+        assert_eq!(takes(false, 1), 1, "its consumer returns jobs");
+        assert_eq!(takes(false, 0), 3, "no more will come");
     }
 }
