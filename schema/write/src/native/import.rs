@@ -4,11 +4,11 @@ use super::layout::Table;
 use super::lookup::Lookup;
 use super::mapping::TraceMapping;
 use super::metadata;
-use super::numbering::{Renumbered, RenumberedOps};
+use super::numbering::{RangeNumbers, Renumbered, RenumberedOps};
 use super::piece::{Encoded, EncodedPiece, Numbers, OpRow, PieceImport, each_op, encode};
 use super::rows::StringId;
 use super::writer::NativeWriter;
-use rtl_schema::{Id, NameId, ProcessId, Result, Tables};
+use rtl_schema::{Id, NameId, ProcessId, Result, Tables, TrackId};
 
 /// A trace on its way into a file, as [`Trace::stream`](rtl_schema::Trace::stream) gives it out: calls before the ops that
 /// refer to them, and what refers to ops behind those. Beside the strings, memory grows with breaks in the order of
@@ -143,36 +143,32 @@ impl TraceImport {
         new
     }
 
-    /// The numbers in the file of the ranges of ops, in the order of ops.
-    fn range_numbers(&self, writer: &mut NativeWriter, piece: &Tables) -> Option<Vec<i64>> {
+    /// The numbers in the file of the ranges of ops.
+    fn range_numbers(&self, writer: &mut NativeWriter, piece: &Tables) -> Option<RangeNumbers> {
         let spaces = &self.lookup.mapping.as_ref()?.spaces;
-        let mut last = ((0, 0), 0);
-        let mut number = |process: ProcessId, range: Id| {
-            if range == 0 {
-                return 0;
-            }
-            let key = (spaces.get(process.index()).copied().unwrap_or_default(), range);
-            // Most ops are in the range of the one before.
-            if key != last.0 {
-                last = (key, writer.range_number(key.0, range));
-            }
-            last.1
-        };
-        let is_without = piece.dispatches.range.uniform() == Some(0) || piece.dispatches.is_empty();
+        let mut numbers = RangeNumbers::default();
+        let dispatches = &piece.dispatches;
+        let is_without = dispatches.range.uniform() == Some(0) || dispatches.is_empty();
         if is_without && piece.ranges.is_empty() && piece.copies.iter().all(|copy| copy.range == 0) {
-            return Some(Vec::new());
+            return Some(numbers);
         }
-        let mut numbers = Vec::with_capacity(op_rows(piece));
+        let mut number = |process: ProcessId, range: Id| match range {
+            0 => 0,
+            _ => writer.range_number(spaces.get(process.index()).copied().unwrap_or_default(), range),
+        };
+        let of_track = |track: TrackId| self.lookup.track(track).process;
+        // Most dispatches are in the range of the one before, on its queue.
+        let mut last: Option<((TrackId, Id), i64)> = None;
         each_op(piece, |op| {
             numbers.push(match op {
                 OpRow::Dispatch(at) => {
-                    let track = piece.dispatches.track[at];
-                    number(self.lookup.track(track).process, piece.dispatches.range.get(at))
+                    let own = (dispatches.track[at], dispatches.range.get(at));
+                    let known = last.filter(|(other, _)| *other == own).map(|(_, number)| number);
+                    let number = known.unwrap_or_else(|| number(of_track(own.0), own.1));
+                    last = Some((own, number));
+                    number
                 }
-                OpRow::Copy(at) => {
-                    let copy = &piece.copies[at];
-                    number(self.lookup.track(copy.track).process, copy.range)
-                }
+                OpRow::Copy(at) => number(of_track(piece.copies[at].track), piece.copies[at].range),
                 OpRow::Barrier(_) => 0,
                 OpRow::Range(at) => number(piece.ranges[at].process, piece.ranges[at].id),
             });

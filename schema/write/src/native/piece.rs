@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::layout::Table;
 use super::lookup::Lookup;
-use super::numbering::{Renumbered, RenumberedOps};
+use super::numbering::{RangeNumbers, RangeNumbersLeft, Renumbered, RenumberedOps};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
 use crate::btree::Block;
 use rtl_schema::table::{Collective, Copy, Direction, Dispatch, Range, RangeKind};
@@ -35,8 +35,8 @@ pub(super) struct Numbers {
     pub(super) before: [i64; Table::COUNT],
     /// How many rows it has, of the tables whose ids are counted.
     pub(super) rows: [i64; Table::COUNT],
-    /// The numbers in the file of the ranges of its ops, in the order of ops; nothing where the numbers of the trace stay.
-    pub(super) ranges: Option<Vec<i64>>,
+    /// The numbers in the file of the ranges of its ops; nothing where the numbers of the trace stay.
+    pub(super) ranges: Option<RangeNumbers>,
 }
 
 /// The rows of a piece in the order in which their tables are written.
@@ -78,12 +78,11 @@ pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
     blocks.push((Table::PythonFrame, python_frames(lookup, rows, block(Table::PythonFrame))));
     let mut ops = OpRows {
         lookup,
-        ranges: numbers.ranges.as_deref(),
+        ranges: numbers.ranges.as_ref().map(RangeNumbers::left),
         ops: block(Table::Op),
         copies: Block::after(0),
         collectives: Block::after(0),
         new: RenumberedOps::default(),
-        written: 0,
     };
     each_op(rows, |op| ops.push(rows, op));
     blocks.extend([(Table::Op, ops.ops), (Table::Copy, ops.copies), (Table::Collective, ops.collectives)]);
@@ -137,12 +136,12 @@ pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
 /// The rows of ops in the making.
 struct OpRows<'a> {
     lookup: &'a Lookup,
-    ranges: Option<&'a [i64]>,
+    /// Of the ops that are left.
+    ranges: Option<RangeNumbersLeft<'a>>,
     ops: Block,
     copies: Block,
     collectives: Block,
     new: RenumberedOps,
-    written: usize,
 }
 
 impl OpRows<'_> {
@@ -157,13 +156,12 @@ impl OpRows<'_> {
             }
             OpRow::Range(at) => self.range(&rows.ranges[at]),
         }
-        self.written += 1;
     }
 
-    /// The number of the op's range in the file.
+    /// The number of the next op's range in the file.
     #[inline]
-    fn range_number(&self, range: Id) -> i64 {
-        self.ranges.map_or(range, |numbers| numbers.get(self.written).copied().unwrap_or_default())
+    fn next_range(&mut self, range: Id) -> i64 {
+        self.ranges.as_mut().map_or(range, RangeNumbersLeft::next)
     }
 
     /// Adds `op` with what ops have in common.
@@ -171,6 +169,7 @@ impl OpRows<'_> {
     fn place(&mut self, op: Op, row: &Dispatch) -> i64 {
         let lookup = self.lookup;
         let place = lookup.track(row.track);
+        let range = self.next_range(row.range);
         let new = self.ops.push(&op_row(&Op {
             gpu: lookup.places.gpu(place.agent),
             queue: Some(lookup.places.queue(row.track)),
@@ -179,7 +178,7 @@ impl OpRows<'_> {
             stream: place.stream,
             start: lookup.file_time(row.start),
             end: lookup.end(row.start, row.duration),
-            range: self.range_number(row.range),
+            range,
             tid: row.tid,
             correlation: row.correlation,
             enqueued: row.enqueued.map(|moment| lookup.file_time(moment)),
@@ -241,6 +240,7 @@ impl OpRows<'_> {
 
     fn range(&mut self, row: &Range) {
         let lookup = self.lookup;
+        let range = self.next_range(row.id);
         self.ops.push(&op_row(&Op {
             gpu: Some(-1),
             queue: Some(0),
@@ -248,7 +248,7 @@ impl OpRows<'_> {
             end: lookup.end(row.start, row.duration),
             description: lookup.text(row.name),
             kind: OpKind::UserMarker,
-            range: self.range_number(row.id),
+            range,
             tid: row.tid,
             correlation: row.correlation,
             sequence: match row.kind {
