@@ -26,29 +26,23 @@ impl Order {
                 parts.push(part.rows);
             }
         }
-        let joined = threads::map(parts, |parts| join_sorted(parts, start));
-        let mut agents: Vec<AgentOps> = joined
-            .into_iter()
-            .zip(ends)
-            .enumerate()
-            .map(|(agent, (dispatches, end))| AgentOps {
-                agent: AgentId(agent as u32),
-                dispatches,
-                copies: Vec::new(),
-                end,
-            })
-            .collect();
+        let mut copies: Vec<Vec<u32>> = vec![Vec::new(); agent_count];
         for (row, copy) in tables.copies.iter().enumerate() {
             if let Some(duration) = copy.duration.filter(|&duration| duration >= 0) {
-                let ops = &mut agents[agent_of_track[copy.track.index()] as usize];
-                ops.copies.push(row as u32);
-                ops.end = ops.end.max(copy.start.saturating_add(duration));
+                let agent = agent_of_track[copy.track.index()] as usize;
+                copies[agent].push(row as u32);
+                ends[agent] = ends[agent].max(copy.start.saturating_add(duration));
                 used_tracks[copy.track.index()] = true;
             }
         }
-        for agent in &mut agents {
-            agent.copies.sort_unstable_by_key(|&row| tables.copies[row as usize].start);
-        }
+        let joined = threads::map(parts.into_iter().zip(copies), |(parts, mut copies)| {
+            copies.sort_unstable_by_key(|&row| tables.copies[row as usize].start);
+            (join_sorted(parts, start), copies)
+        });
+        let agents = (0..).map(AgentId).zip(joined).zip(ends);
+        let mut agents: Vec<AgentOps> = agents
+            .map(|((agent, (dispatches, copies)), end)| AgentOps { agent, dispatches, copies, end })
+            .collect();
         let is_cpu =
             |agent: usize| tables.agents.get(agent).is_some_and(|agent| agent.kind == AgentKind::Cpu);
         for (used, &agent) in used_tracks.iter_mut().zip(&agent_of_track) {

@@ -34,6 +34,11 @@ impl Join<'_> {
     pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
         let gpus = parts.iter().flat_map(|part| part.gpus.rows().iter().copied()).collect();
         self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
+        let count = |rows: fn(&OpPart) -> usize| parts.iter().map(rows).sum();
+        let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
+        copies.reserve(count(|part| part.copies.len()));
+        tables.barriers.reserve(count(|part| part.barriers.len()));
+        tables.ranges.reserve(count(|part| part.ranges.len()));
         let append = |part: OpPart| {
             let copies = self.met.held.len();
             self.met
@@ -76,7 +81,6 @@ impl Join<'_> {
             part.shapes.join(&mut tables.shapes)
         };
         let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
-        copies.reserve(part.copies.len());
         for mut copy in part.copies {
             copy.track = tracks[copy.track.index()];
             copy.source = copy.source.map(agent);
