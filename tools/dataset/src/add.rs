@@ -9,10 +9,9 @@ use columnar::{Encoder, Field, Values};
 use platform::disk::sync;
 use tables::Loaded;
 
-use crate::buckets::{Bucket, Packing};
+use crate::buckets::{Bucket, FILE, Packing};
 use crate::buffer::Texts;
 use crate::facts::{FACTS, Facts};
-use crate::files::FILE;
 use crate::frameworks::EXTRA;
 use crate::manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, runs};
 use crate::rows::{self, Ranks, integers};

@@ -2,6 +2,9 @@
 
 use std::ops::RangeInclusive;
 
+/// The file of a bucket in its folder.
+pub(crate) const FILE: &str = "part-0.parquet";
+
 /// When the ranks of a table share files.
 #[derive(Debug, Clone, Copy)]
 pub struct Packing {

@@ -5,12 +5,21 @@ use std::path::Path;
 
 use rtl_schema::Error;
 
+use crate::buckets::FILE;
+
 /// What the user can do about a run with a damaged file.
-const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --force";
+const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --job JOB --run RUN --force";
 
 /// The error for a file of a run.
 pub(crate) fn damaged(path: &Path, why: impl Display) -> Error {
     unread(path, format!("damaged run of a data set ({why})"), AGAIN)
+}
+
+/// The error of a run where the message of an engine quotes the path of one of its files.
+pub fn damage_in(message: &str) -> Option<Error> {
+    let path = message.split('\'').nth(1).filter(|path| path.ends_with(FILE))?;
+    let why = message.replacen(&format!("'{path}'"), "", 1).to_lowercase();
+    Some(damaged(Path::new(path), why.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
 /// The error for a manifest of what this program does not read.

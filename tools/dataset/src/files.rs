@@ -6,12 +6,9 @@ use std::path::{Path, PathBuf};
 
 use rtl_schema::{Error, Result};
 
-use crate::buckets::Bucket;
+use crate::buckets::{Bucket, FILE};
 use crate::damage::damaged;
 use crate::manifest::TableManifest;
-
-/// The file of a bucket in its folder.
-pub(crate) const FILE: &str = "part-0.parquet";
 
 /// The files of a table of the run in the folder `run`, in the order of ranks: those of buckets that are wanted.
 ///

@@ -22,6 +22,7 @@ mod stored;
 
 pub use add::{Added, Provenance, Run, add, add_packed, check};
 pub use buckets::{Bucket, Packing};
+pub use damage::damage_in;
 pub use error::Error;
 pub use files::files;
 pub use manifest::{MANIFEST, Manifest, SCHEMA, Source, TableManifest, Writer, has_runs, names, runs_where};

@@ -41,6 +41,11 @@ fn query(message: &str) -> Failure {
     }
     let (kind, rest) = problem.split_once(" Error: ").unwrap_or(("query", problem));
     let kind = kind.to_lowercase();
+    if kind == "invalid input"
+        && let Some(damage) = dataset::damage_in(rest)
+    {
+        return damage.into();
+    }
     let hint = match kind.as_str() {
         "permission" => "a query reads the traces of the command line and no other file",
         "catalog" if rest.starts_with("Table") => "`rtl-sql TRACE .tables` lists the tables",

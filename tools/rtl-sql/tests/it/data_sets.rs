@@ -186,6 +186,10 @@ fn a_run_in_an_older_layout_is_replaced_by_force() {
     assert_eq!(runs, [json!({ "n": 2 })]);
 }
 
+/// What to do about a damaged run.
+const AGAIN: &str =
+    "hint: add the run again: rtl-convert TRACE --to dataset -o DIR --job JOB --run RUN --force";
+
 /// A data set of three runs, of which `run3` has lost its files of dispatches.
 fn with_a_damaged_run(folder: &Path) -> PathBuf {
     let (_, set) = added(folder, &[1, 2, 3]);
@@ -206,8 +210,24 @@ fn a_run_that_lacks_a_file_is_damaged() {
     let expected =
         format!("rtl-sql: error: damaged run of a data set (0 of 1 files are there): {}", place.display());
     assert_eq!(lines[0], expected);
-    assert_eq!(lines[1], "hint: add the run again: rtl-convert TRACE --to dataset -o DIR --force");
+    assert_eq!(lines[1], AGAIN);
     assert_eq!(lines.len(), 2, "{}", run.messages);
+}
+
+#[test]
+fn a_file_that_ends_early_is_damage_of_its_run() {
+    for (bytes, why) in
+        [(1000, "no magic bytes found at end of file"), (5, "file too small to be a parquet file")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let (_, set) = added(folder.path(), &[1]);
+        let file = set.join("job=train/run=run1/kind=dispatches/bucket=-1/part-0.parquet");
+        let whole = fs::read(&file).unwrap();
+        fs::write(&file, &whole[..bytes]).unwrap();
+        let Some(run) = run(&[set.to_str().unwrap(), "select count(*) from dispatches"]) else { return };
+        let error = format!("rtl-sql: error: damaged run of a data set ({why}): {}", file.display());
+        assert_eq!((run.code, run.messages), (3, format!("{error}\n{AGAIN}\n")));
+    }
 }
 
 #[test]
