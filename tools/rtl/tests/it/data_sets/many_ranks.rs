@@ -122,7 +122,7 @@ fn a_run_in_several_files_of_many_ranks_has_the_answers_of_its_trace() {
         fs::write(file, "no Parquet").unwrap();
     }
     for (condition, code) in
-        [("rank between 128 and 383", 0), ("rank between 127 and 383", 2), ("rank between 128 and 384", 2)]
+        [("rank between 128 and 383", 0), ("rank between 127 and 383", 3), ("rank between 128 and 384", 3)]
     {
         assert_eq!(of("runs", "dispatches", condition).code, code, "{condition}");
     }
