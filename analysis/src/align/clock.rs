@@ -244,16 +244,16 @@ fn likeliest(points: &[(f64, f64)], weights: &[f64]) -> Best {
 }
 
 /// Passes every step of the filter to `each`, for these walks side by side.
-fn filter<const WALKS: usize>(
+fn filter<const N: usize>(
     points: &[(f64, f64)],
     weights: &[f64],
     prior: [f64; 3],
-    walks: [f64; WALKS],
-    mut each: impl FnMut([Step; WALKS]),
-) -> [Explained; WALKS] {
-    let mut states = [[0.0, 0.0]; WALKS];
-    let mut covariances = [prior; WALKS];
-    let (mut squares, mut logs, mut products) = ([0.0; WALKS], [0.0; WALKS], [1.0; WALKS]);
+    walks: [f64; N],
+    mut each: impl FnMut([Step; N]),
+) -> [Explained; N] {
+    let mut states = [[0.0, 0.0]; N];
+    let mut covariances = [prior; N];
+    let (mut squares, mut logs, mut products) = ([0.0; N], [0.0; N], [1.0; N]);
     let mut last = points[0].0;
     for (number, (&(at, offset), &weight)) in points.iter().zip(weights).enumerate() {
         let gap = at - last;
@@ -280,7 +280,7 @@ fn filter<const WALKS: usize>(
                 variance,
             )
         };
-        let steps: [_; WALKS] = std::array::from_fn(step);
+        let steps: [_; N] = std::array::from_fn(step);
         for (walk, (step, square, variance)) in steps.iter().enumerate() {
             (states[walk], covariances[walk]) = step.updated;
             // The first two fix offset and rate, which nothing was known of.

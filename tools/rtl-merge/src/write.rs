@@ -58,11 +58,11 @@ pub(crate) fn write(
     let mut pages = PageQueue::default();
     let mut unsaved = 0;
     for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
-        let open = |at: usize| (at, Opened::of(&inputs[at]));
-        threads::in_order(group.iter().copied(), open, |(at, opened)| {
+        let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
+        threads::in_order(group.iter().copied(), read, |(at, read)| {
             let input = &inputs[at];
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            all.append(&write_rows(&mut state.writer, &mut pages, input, plan, at, opened)?);
+            all.append(&write_rows(&mut state.writer, &mut pages, input, plan, at, read)?);
             state.rows = all;
             unsaved += input.bytes();
             // Pages of this trace that wait are written while the next one is read.
@@ -119,50 +119,38 @@ fn keep_opaque_tables(writer: &mut NativeWriter, input: &Input) -> Result<(), Er
     Ok(())
 }
 
-/// Whether the pieces of a trace are too few for all threads.
+/// Whether a trace is read at once, while others are: its pieces are too few for all threads.
 fn is_small(input: &Input) -> bool {
     input.rows.all() <= SMALL
 }
 
-/// A trace that is opened while rows of others are written.
-enum Opened {
-    /// It has few rows, which are read, too.
-    Small(Box<Tables>),
-    Large(Box<Trace>),
+fn read_at_once(input: &Input) -> Result<Tables, Error> {
+    Trace::open(&input.path)?.read(&Select::everything())
 }
 
-impl Opened {
-    fn of(input: &Input) -> Result<Self, Error> {
-        let trace = Trace::open(&input.path)?;
-        if !is_small(input) {
-            return Ok(Self::Large(Box::new(trace)));
-        }
-        Ok(Self::Small(Box::new(trace.read(&Select::everything())?)))
-    }
-}
-
-/// Writes the rows of an input.
+/// Writes the rows of an input, whose tables come as `read` where they were read at once.
 fn write_rows(
     writer: &mut NativeWriter,
     pages: &mut PageQueue,
     input: &Input,
     plan: &Plan,
     at: usize,
-    opened: Result<Opened, Error>,
+    read: Option<Result<Tables, Error>>,
 ) -> Result<Rows, MergeError> {
     let import = TraceImport::with_mapping(plan.parts[at].clone());
     let (rows, has_changed, is_written, encoding) = (Rows::default(), false, true, 0);
     let mut source = Source { writer, pages, import, input, rows, has_changed, is_written, encoding };
-    let write = |source: &mut Source<'_>| match opened? {
-        Opened::Small(mut tables) => {
+    let write = |source: &mut Source<'_>| match read {
+        Some(tables) => {
+            let mut tables = tables?;
             source.take(&mut tables)?;
-            Ok(*tables)
+            Ok(tables)
         }
-        Opened::Large(trace) => {
+        None => {
             if threads::limit() > 1 {
                 source.pages.open(source.writer)?;
             }
-            trace.stream_to(&Select::everything(), source)
+            Trace::open(&input.path)?.stream_to(&Select::everything(), source)
         }
     };
     let last = write(&mut source);

@@ -35,8 +35,7 @@ impl Join<'_> {
         let gpus = parts.iter().flat_map(|part| part.gpus.rows().iter().copied()).collect();
         self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
         let count = |rows: fn(&OpPart) -> usize| parts.iter().map(rows).sum();
-        let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
-        copies.reserve(count(|part| part.copies.len()));
+        self.copies(tables).reserve(count(|part| part.copies.len()));
         tables.barriers.reserve(count(|part| part.barriers.len()));
         tables.ranges.reserve(count(|part| part.ranges.len()));
         let append = |part: OpPart| {
@@ -80,7 +79,7 @@ impl Join<'_> {
         } else {
             part.shapes.join(&mut tables.shapes)
         };
-        let copies = if self.hold_copies { &mut self.met.held } else { &mut tables.copies };
+        let copies = self.copies(tables);
         for mut copy in part.copies {
             copy.track = tracks[copy.track.index()];
             copy.source = copy.source.map(agent);
@@ -99,6 +98,11 @@ impl Join<'_> {
         tables.extra_links.extend(part.extra_links);
         self.met.problems.append(part.problems);
         (part.dispatches, tracks, shapes)
+    }
+
+    /// Where copies are put until the last op is there.
+    fn copies<'t>(&'t mut self, tables: &'t mut Tables) -> &'t mut Copies {
+        if self.hold_copies { &mut self.met.held } else { &mut tables.copies }
     }
 
     fn tracks(
