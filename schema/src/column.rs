@@ -116,7 +116,7 @@ pub struct Durations {
 }
 
 /// Marks a row whose value is in the side table.
-const ESCAPE: u32 = u32::MAX;
+pub(crate) const ESCAPE: u32 = u32::MAX;
 
 impl Durations {
     /// Appends a row; `None` is an unknown end, a negative value an end before the start.
@@ -129,6 +129,14 @@ impl Durations {
                 self.short.push(ESCAPE);
             }
         }
+    }
+
+    /// Appends rows by their four-byte values, and those that do not fit by their positions among them.
+    #[inline]
+    pub(crate) fn extend(&mut self, short: &[u32], other: impl Iterator<Item = (usize, Option<i64>)>) {
+        let first = self.short.len();
+        self.short.extend_from_slice(short);
+        self.other.extend(other.map(|(row, duration)| ((first + row) as u32, duration)));
     }
 
     /// The duration as stored: negative where the end is before the start, `None` where the end is missing.
@@ -154,6 +162,12 @@ impl Durations {
     /// The four-byte values; rows that did not fit read `u32::MAX`.
     pub fn short(&self) -> &[u32] {
         &self.short
+    }
+
+    /// Removes all rows, but keeps their memory.
+    pub(crate) fn clear(&mut self) {
+        self.short.clear();
+        self.other.clear();
     }
 
     /// The number of rows.

@@ -1,8 +1,12 @@
+use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::Connection;
 
+use super::image::Image;
 use super::layout::{Layout, quote};
 use super::leaf;
 use super::open::{self, Opened};
@@ -117,6 +121,11 @@ impl Database {
         &self.opened.connection
     }
 
+    /// The main file, if it alone holds all that is committed, and pages that replace its own.
+    pub(super) fn file(&self) -> (Option<Arc<File>>, Option<Arc<Image>>) {
+        (self.opened.file.clone(), self.opened.image.clone())
+    }
+
     /// An error of this file from one of SQLite.
     fn error(&self, source: rusqlite::Error) -> Error {
         if self.opened.budget.is_denied() {
@@ -148,6 +157,12 @@ impl Database {
             }
             std::thread::sleep(open::PAUSE);
         }
+    }
+
+    /// Holds one state of the file, as [`Self::snapshot`] does, until the database is closed.
+    pub fn hold(&self) -> Result<()> {
+        self.snapshot()?.0 = None;
+        Ok(())
     }
 
     /// How many rows `table` can have at most, cheaply and for reserving: ids need not be dense. 0 where
@@ -187,7 +202,7 @@ impl Database {
                 Err(rows) => given = rows,
             }
         }
-        self.step(table, columns, given, each)
+        self.step(table, columns, given..u64::MAX, each)
     }
 
     /// Where the columns of a table are; `None` where reading them is for the library.
@@ -203,7 +218,7 @@ impl Database {
         columns: &[&str],
     ) -> Result<Option<(Pages<'_>, Layout, Vec<u32>)>> {
         let Opened { file, image, .. } = &self.opened;
-        let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_ref()));
+        let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_deref()));
         let Some(pages) = pages else { return Ok(None) };
         let layout = self.layout(table, columns)?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
@@ -211,18 +226,20 @@ impl Database {
 
     /// Locks do not bind a writer where they got lost or where there are none (immutable).
     pub(super) fn unchanged(&self, pages: Pages<'_>) -> Result<()> {
-        if pages.unchanged() {
-            return Ok(());
-        }
-        Err(Error::Damaged { path: self.path.clone(), detail: "it changed while it was read".to_owned() })
+        if pages.unchanged() { Ok(()) } else { Err(self.changed()) }
     }
 
-    /// Steps through the table by the library, leaving out the first `skip` rows.
+    /// The error of a file that has changed during a scan.
+    pub(super) fn changed(&self) -> Error {
+        Error::Damaged { path: self.path.clone(), detail: "it changed while it was read".to_owned() }
+    }
+
+    /// Steps through some rows of the table by the library, by their numbers in the order of rowids.
     pub(super) fn step(
         &self,
         table: &str,
         columns: &[&str],
-        skip: u64,
+        wanted: Range<u64>,
         each: &mut dyn FnMut(&Row<'_>),
     ) -> Result<()> {
         // SQLite checks the cells of a page when it loads the page. A statement that failed on a damaged page leaves it in
@@ -253,9 +270,11 @@ impl Database {
         };
         let mut rows = statement.query([]).map_err(library)?;
         let mut number = 0;
-        while let Some(row) = rows.next().map_err(library)? {
+        while number < wanted.end
+            && let Some(row) = rows.next().map_err(library)?
+        {
             number += 1;
-            if number > skip {
+            if number > wanted.start {
                 text.take(row, columns.len() + 1).map_err(|_| self.too_much_text())?;
                 let id = if numbered { number as i64 } else { row.get(0).unwrap_or(0) };
                 each(&Row::of_library(id, row));

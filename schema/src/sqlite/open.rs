@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use atomic_file::PrivateDir;
@@ -37,9 +38,9 @@ pub(super) struct Opened {
     /// Names of all tables and views.
     pub(super) tables: Vec<String>,
     /// The main file, if it alone holds all that is committed.
-    pub(super) file: Option<File>,
+    pub(super) file: Option<Arc<File>>,
     /// The pages of one state, where `file` is a recording that its writer may be extending.
-    pub(super) image: Option<Image>,
+    pub(super) image: Option<Arc<Image>>,
     /// Whether it is a private copy, in which SQLite had to recover it.
     pub(super) is_recovered: bool,
 }
@@ -154,7 +155,7 @@ fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
     let connected =
         connect(&place.name().join(IMAGE), "immutable=1", OpenFlags::SQLITE_OPEN_READ_ONLY, size(&file))
             .map_err(|error| describe(error, content, path))?;
-    Ok(Some(Opened { image: Some(image), ..connected.opened(Some(file)) }))
+    Ok(Some(Opened { image: Some(Arc::new(image)), ..connected.opened(Some(file)) }))
 }
 
 /// Refuses what SQLite would open and wait for: a FIFO or a device in place of a file beside the database.
@@ -231,7 +232,7 @@ struct Connected {
 impl Connected {
     fn opened(self, file: Option<File>) -> Opened {
         let Self { connection, budget, tables } = self;
-        Opened { connection, budget, tables, file, image: None, is_recovered: false }
+        Opened { connection, budget, tables, file: file.map(Arc::new), image: None, is_recovered: false }
     }
 }
 

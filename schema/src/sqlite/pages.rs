@@ -8,6 +8,8 @@ use super::varint::varint;
 
 const INTERIOR: u8 = 0x05;
 const LEAF: u8 = 0x0d;
+/// The bytes of a leaf before the places of its cells.
+const LEAF_HEADER: usize = 8;
 /// SQLite's own limit on the depth of a tree.
 const MAX_DEPTH: usize = 20;
 /// The byte range SQLite locks; the page around it holds no data.
@@ -16,6 +18,8 @@ const LOCK_BYTE: u64 = 1 << 30;
 const RUN_BYTES: usize = 256 << 10;
 /// The kernel copies three times as fast to where a cache line begins.
 const CACHE_LINE: usize = 64;
+/// The bytes behind a leaf that are there, whatever they are.
+const BEYOND: usize = 512;
 /// Pages of something else between two leaves that are read along rather than starting a new run.
 const RUN_GAP: u32 = 4;
 
@@ -26,6 +30,12 @@ pub(super) struct Pages<'a> {
     file: &'a File,
     /// The pages that are read from here instead.
     image: Option<&'a Image>,
+    state: State,
+}
+
+/// The header of the file, and what it says of the pages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct State {
     header: [u8; HEADER],
     size: usize,
     usable: usize,
@@ -56,37 +66,47 @@ impl<'a> Pages<'a> {
         let length = file.metadata().ok()?.len();
         let whole = u32::try_from(length / size as u64).ok()?;
         let count = stated_pages(&header).unwrap_or(whole);
-        (count <= whole).then_some(Self { file, image: None, header, size, usable, count })
+        (count <= whole).then_some(Self { file, image: None, state: State { header, size, usable, count } })
+    }
+
+    /// The pages of a file that were found before.
+    pub(super) fn of_state(file: &'a File, image: Option<&'a Image>, state: State) -> Self {
+        Self { file, image, state }
+    }
+
+    /// What finds these pages again.
+    pub(super) fn state(&self) -> State {
+        self.state
     }
 
     /// Whether the file still has the state that is read.
     pub(super) fn unchanged(&self) -> bool {
         match self.image {
             Some(_) => read_header(self.file).is_some_and(|header| is_recording(&header)),
-            None => read_header(self.file) == Some(self.header),
+            None => read_header(self.file) == Some(self.state.header),
         }
     }
 
     /// Whether the header of `first`, the first page, is the one that the pages were found by.
     pub(super) fn are_of(&self, first: &[u8]) -> bool {
-        first.starts_with(&self.header)
+        first.starts_with(&self.state.header)
     }
 
     /// The size of all pages in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        u64::from(self.count) * self.size as u64
+        u64::from(self.state.count) * self.state.size as u64
     }
 
     /// The first page.
     pub(super) fn first(&self) -> Option<Vec<u8>> {
-        let mut page = vec![0; self.size];
+        let mut page = vec![0; self.state.size];
         read_exact_at(self.file, &mut page, 0).ok()?;
         Some(page)
     }
 
     /// A page that a tree may use.
     pub(super) fn page(&self, number: u32) -> Option<Vec<u8>> {
-        let mut page = vec![0; self.size];
+        let mut page = vec![0; self.state.size];
         self.read(number, &mut page)?;
         Some(page)
     }
@@ -116,7 +136,7 @@ impl<'a> Pages<'a> {
         after: i64,
         mut each: impl FnMut(u32, &[u8]),
     ) -> Option<Vec<u32>> {
-        let mut page = vec![0; self.size];
+        let mut page = vec![0; self.state.size];
         let mut level = vec![root];
         for _ in 0..MAX_DEPTH {
             // Leaves all lie at one depth, so the first page of a level determines the kind of the others.
@@ -129,7 +149,7 @@ impl<'a> Pages<'a> {
                 self.read(interior, &mut page)?;
                 self.children(&page, 0, after, &mut children)?;
                 each(interior, &page);
-                if children.len() > self.count as usize {
+                if children.len() > self.state.count as usize {
                     return None;
                 }
             }
@@ -139,27 +159,31 @@ impl<'a> Pages<'a> {
     }
 
     /// Calls `each` with every leaf and its cells.
-    pub(super) fn read_leaves(
+    pub(super) fn read_leaves(&self, leaves: &[u32], each: impl FnMut(Leaf<'_>) -> Option<()>) -> Option<()> {
+        self.read_leaves_into(&mut LeafBuffer::default(), leaves, each)
+    }
+
+    /// The same with memory that is used again.
+    pub(super) fn read_leaves_into(
         &self,
+        buffer: &mut LeafBuffer,
         leaves: &[u32],
         mut each: impl FnMut(Leaf<'_>) -> Option<()>,
     ) -> Option<()> {
         let span = leaves.len().saturating_mul(RUN_GAP as usize);
-        let longest = u32::try_from((RUN_BYTES / self.size).clamp(1, span.max(1))).ok()?;
-        let length = longest as usize * self.size;
-        let mut buffer = vec![0; length + CACHE_LINE];
-        let aligned = buffer.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);
-        let buffer = &mut buffer[aligned..aligned + length];
+        let longest = u32::try_from((RUN_BYTES / self.state.size).clamp(1, span.max(1))).ok()?;
+        let length = longest as usize * self.state.size + BEYOND;
+        let buffer = buffer.of_length(length);
         let mut rest = leaves;
         while let Some(&first) = rest.first() {
             let near =
                 |pair: &[u32]| pair[0] < pair[1] && pair[1] - pair[0] <= RUN_GAP && pair[1] - first < longest;
             let run = 1 + rest.windows(2).take_while(|pair| near(pair)).count();
             let pages = (rest[run - 1] - first) as usize + 1;
-            self.read(first, &mut buffer[..pages * self.size])?;
+            self.read(first, &mut buffer[..pages * self.state.size])?;
             for &leaf in &rest[..run] {
-                let at = (leaf - first) as usize * self.size;
-                each(self.leaf(&buffer[at..at + self.size])?)?;
+                let at = (leaf - first) as usize * self.state.size;
+                each(self.leaf(&buffer[at..at + self.state.size + BEYOND])?)?;
             }
             rest = &rest[run..];
         }
@@ -168,20 +192,23 @@ impl<'a> Pages<'a> {
 
     /// Appends bytes of an overflow chain until `target` holds `length`.
     pub(super) fn read_overflow(&self, first: u32, target: &mut Vec<u8>, length: usize) -> Option<()> {
-        let mut page = vec![0; self.size];
+        let mut page = vec![0; self.state.size];
         let mut next = first;
         while target.len() < length {
             self.read(next, &mut page)?;
             next = be32(&page, 0);
-            let wanted = (length - target.len()).min(self.usable - 4);
+            let wanted = (length - target.len()).min(self.state.usable - 4);
             target.extend_from_slice(&page[4..4 + wanted]);
         }
         Some(())
     }
 
-    fn leaf<'p>(&self, page: &'p [u8]) -> Option<Leaf<'p>> {
-        let cells = self.cells(page, LEAF, 8, 0)?;
-        Some(Leaf { page: &page[..self.usable], pointers: &page[8..8 + 2 * cells] })
+    /// The leaf that begins in `beyond`.
+    fn leaf<'p>(&self, beyond: &'p [u8]) -> Option<Leaf<'p>> {
+        let page = &beyond[..self.state.size];
+        let cells = self.cells(page, LEAF, LEAF_HEADER, 0)?;
+        let pointers = &page[LEAF_HEADER..LEAF_HEADER + 2 * cells];
+        Some(Leaf { page: &page[..self.state.usable], pointers, beyond })
     }
 
     /// The children of an inner node, which begins at `start` of its page, that may have rows beyond rowid `after`.
@@ -196,7 +223,7 @@ impl<'a> Pages<'a> {
             if at < pointers.end {
                 return None;
             }
-            let last = varint(&page[..self.usable], &mut (at + 4))? as i64;
+            let last = varint(&page[..self.state.usable], &mut (at + 4))? as i64;
             if last > after {
                 children.push(be32(page, at));
             }
@@ -208,21 +235,38 @@ impl<'a> Pages<'a> {
     /// How many cells a page of this kind has.
     fn cells(&self, page: &[u8], kind: u8, header: usize, start: usize) -> Option<usize> {
         let cells = usize::from(u16::from_be_bytes([page[start + 3], page[start + 4]]));
-        (page[start] == kind && cells <= (self.size - 8) / 6 && start + header + 2 * cells <= self.usable)
+        (page[start] == kind
+            && cells <= (self.state.size - 8) / 6
+            && start + header + 2 * cells <= self.state.usable)
             .then_some(cells)
     }
 
     /// Whether a tree may use that page. The first page has a header of its own and roots only the schema.
     fn holds(&self, page: u32) -> bool {
-        page >= 2 && page <= self.count && u64::from(page - 1) != LOCK_BYTE / self.size as u64
+        page >= 2 && page <= self.state.count && u64::from(page - 1) != LOCK_BYTE / self.state.size as u64
     }
 
     fn read(&self, first: u32, buffer: &mut [u8]) -> Option<()> {
         if !self.holds(first) {
             return None;
         }
-        read_exact_at(self.file, buffer, u64::from(first - 1) * self.size as u64).ok()?;
-        self.image.map_or(Some(()), |image| image.patch(first, buffer, self.size))
+        read_exact_at(self.file, buffer, u64::from(first - 1) * self.state.size as u64).ok()?;
+        self.image.map_or(Some(()), |image| image.patch(first, buffer, self.state.size))
+    }
+}
+
+/// Memory for the leaves that are read at once.
+#[derive(Debug, Default)]
+pub(super) struct LeafBuffer(Vec<u8>);
+
+impl LeafBuffer {
+    fn of_length(&mut self, length: usize) -> &mut [u8] {
+        if self.0.len() < length + CACHE_LINE {
+            // Memory of the system, which is zero without being written.
+            self.0 = vec![0; length + CACHE_LINE];
+        }
+        let start = self.0.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);
+        &mut self.0[start..start + length]
     }
 }
 
@@ -233,6 +277,16 @@ pub(super) struct Leaf<'a> {
     pub(super) page: &'a [u8],
     /// Two bytes per cell: where it starts.
     pub(super) pointers: &'a [u8],
+    /// The page and bytes behind it, for who loads more of a cell than it has.
+    pub(super) beyond: &'a [u8],
+}
+
+impl Leaf<'_> {
+    /// Where the first cell can start.
+    #[inline]
+    pub(super) fn first(&self) -> usize {
+        LEAF_HEADER + self.pointers.len()
+    }
 }
 
 /// The length of the file by its own header, if the header states it.

@@ -14,7 +14,7 @@ const MAX_HEADER: usize = 98_307;
 const MARGIN: usize = 8;
 
 /// Stored bytes per serial type of one byte.
-const WIDTH: [u8; 128] = {
+pub(super) const WIDTH: [u8; 128] = {
     let mut widths = [0; 128];
     let numbers = [0, 1, 2, 3, 4, 6, 8, 8];
     let mut serial = 0;
@@ -143,6 +143,8 @@ pub(super) struct Decoder<'a> {
     pages: Pages<'a>,
     shapes: Shapes<'a>,
     assembled: Vec<u8>,
+    /// No record is longer.
+    longest: u64,
     /// Bytes of overflow pages that records may still have: no two of them share a page.
     overflow: u64,
 }
@@ -151,56 +153,61 @@ impl<'a> Decoder<'a> {
     /// A decoder for a table of that many leaves.
     pub(super) fn new(pages: Pages<'a>, layout: &'a Layout, leaves: usize) -> Self {
         let overflow = pages.bytes();
-        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new(), overflow }
+        let longest = overflow.min(MAX_PAYLOAD);
+        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new(), longest, overflow }
     }
 
     /// Calls `each` with the record of every cell, each of them checked before. `None` where SQLite
     /// might see anything else than we do.
     #[inline]
     pub(super) fn records(&mut self, leaf: Leaf<'_>, mut each: impl FnMut(Record<'_>)) -> Option<()> {
-        let Leaf { page, pointers } = leaf;
-        let first = MARGIN + pointers.len();
+        // Cells that share bytes could be more text than the file.
+        let mut room = leaf.page.len();
+        for pointer in leaf.pointers.as_chunks::<2>().0 {
+            self.record(leaf, usize::from(u16::from_be_bytes(*pointer)), &mut room, &mut each)?;
+        }
+        Some(())
+    }
+
+    /// Calls `each` with the record of the cell at `at`, for which the leaf has `room`.
+    #[inline]
+    pub(super) fn record(
+        &mut self,
+        leaf: Leaf<'_>,
+        mut at: usize,
+        room: &mut usize,
+        each: impl FnOnce(Record<'_>),
+    ) -> Option<()> {
+        let page = leaf.page;
         // No cell is shorter than four bytes.
         let last = page.len() - 4;
-        let longest = self.pages.bytes().min(MAX_PAYLOAD);
-        // Cells that share bytes could be more text than the file.
-        let mut room = page.len();
-        for pointer in pointers.as_chunks::<2>().0 {
-            let mut at = usize::from(u16::from_be_bytes(*pointer));
-            if at < first || at > last {
-                return None;
-            }
-            let payload = varint(page, &mut at)?;
-            let id = varint(page, &mut at)? as i64;
-            if payload > longest {
-                return None;
-            }
-            let payload = payload as usize;
-            let local = local_length(payload, page.len());
-            room = room.checked_sub(local)?;
-            let record = page.get(at..at + local)?;
-            if local < payload && at + local > last {
-                return None;
-            }
-            let Found { shape, end, number } = self.shapes.of_record(record, payload)?;
-            let (bytes, start): (&[u8], usize) = if end <= local {
-                (page, at)
-            } else if local == payload {
-                return None;
-            } else {
-                self.overflow = self.overflow.checked_sub((end - local) as u64)?;
-                assemble(
-                    self.pages,
-                    &mut self.assembled,
-                    record,
-                    page.get(at + local..at + local + 4)?,
-                    end,
-                )?;
-                (&self.assembled, MARGIN)
-            };
-            let header = number.map(|number| (shape, number));
-            each(Record { id, bytes, start, slots: self.shapes.slots(shape), header });
+        if at < leaf.first() || at > last {
+            return None;
         }
+        let payload = varint(page, &mut at)?;
+        let id = varint(page, &mut at)? as i64;
+        if payload > self.longest {
+            return None;
+        }
+        let payload = payload as usize;
+        let local = local_length(payload, page.len());
+        *room = room.checked_sub(local)?;
+        let record = page.get(at..at + local)?;
+        if local < payload && at + local > last {
+            return None;
+        }
+        let Found { shape, end, number } = self.shapes.of_record(record, payload)?;
+        let (bytes, start): (&[u8], usize) = if end <= local {
+            (page, at)
+        } else if local == payload {
+            return None;
+        } else {
+            self.overflow = self.overflow.checked_sub((end - local) as u64)?;
+            assemble(self.pages, &mut self.assembled, record, page.get(at + local..at + local + 4)?, end)?;
+            (&self.assembled, MARGIN)
+        };
+        let header = number.map(|number| (shape, number));
+        each(Record { id, bytes, start, slots: self.shapes.slots(shape), header });
         Some(())
     }
 }
@@ -419,7 +426,7 @@ fn local_length(payload: usize, usable: usize) -> usize {
 }
 
 #[inline]
-fn width(serial: u32) -> usize {
+pub(super) fn width(serial: u32) -> usize {
     match WIDTH.get(serial as usize) {
         Some(width) => usize::from(*width),
         None => (serial as usize - 12) / 2,

@@ -79,6 +79,26 @@ impl Dispatches {
         self.enqueued.push(enqueued);
     }
 
+    /// Removes all rows, but keeps the memory of names and times for others.
+    pub(crate) fn restart(&mut self) {
+        let Self { mut name, mut track, mut start, mut duration, .. } = std::mem::take(self);
+        name.clear();
+        track.clear();
+        start.clear();
+        duration.clear();
+        *self = Self { name, track, start, duration, ..Self::default() };
+    }
+
+    /// Completes the other columns of rows of which durations were appended, and perhaps names and starts.
+    pub(crate) fn complete_times(&mut self) {
+        let rows = self.duration.len();
+        self.name.resize(rows, NameId::default());
+        self.track.resize(rows, TrackId::default());
+        self.start.resize(rows, 0);
+        self.is_ragged = true;
+        self.fill();
+    }
+
     /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
     pub fn append(&mut self, other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
         self.append_columns(vec![other.renumbered(tracks, shapes)]);

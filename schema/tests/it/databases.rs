@@ -4,7 +4,7 @@ pub(crate) mod recipe;
 
 use std::path::Path;
 
-use rtl_schema::sqlite::{Database, Row};
+use rtl_schema::sqlite::{AddRows, Database, Row};
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
 /// Rows as (rowid, values); a value as what each of [`Row`]'s functions makes of it.
@@ -66,6 +66,71 @@ pub(crate) fn by_scan_parts(
     Ok(database.scan_parts(table, columns, Vec::new, each)?.concat())
 }
 
+/// A row of a shared scan: all columns as integers, or the last four where that is enough and the first is not negative.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SharedRow {
+    Usual([i64; 4]),
+    Other([Option<i64>; 5]),
+}
+
+/// Rows with whether each is a usual one.
+#[derive(Debug, Default)]
+struct SharedRows(Vec<SharedRow>);
+
+impl AddRows<4> for SharedRows {
+    fn add_usual(&mut self, rows: impl Iterator<Item = [i64; 4]>) {
+        self.0.extend(rows.map(SharedRow::Usual));
+    }
+
+    fn add(&mut self, row: &Row<'_>) {
+        self.0.push(SharedRow::Other(std::array::from_fn(|at| row.int(at))));
+    }
+}
+
+/// The rows as a shared scan gives them, some leaves at a time and the last piece first; `None` where it is for the library.
+pub(crate) fn by_shared_scan(
+    path: &Path,
+    table: &str,
+    columns: [&str; 5],
+    leaves: usize,
+) -> rtl_schema::Result<Option<Vec<SharedRow>>> {
+    // Its tables are those of a layout, which has them for good.
+    let table: &'static str = table.to_owned().leak();
+    let columns = columns.map(|column| -> &'static str { column.to_owned().leak() });
+    let database = Database::open(path, path)?;
+    database.hold()?;
+    let Ok(scan) = database.into_scan(table, columns, leaves)? else { return Ok(None) };
+    let mut pieces = Vec::new();
+    for piece in (0..scan.pieces()).rev() {
+        let mut rows = SharedRows::default();
+        scan.read(piece, &mut rows)?;
+        pieces.push(rows.0);
+    }
+    scan.check()?;
+    pieces.reverse();
+    Ok(Some(pieces.concat()))
+}
+
+/// What a shared scan has to answer where the library answers this: the same integers. A usual row has integers alone.
+pub(crate) fn assert_shared(found: &[SharedRow], expected: &Answer) {
+    assert_eq!(found.len(), expected.len());
+    for (found, (id, expected)) in found.iter().zip(expected) {
+        let ints: Vec<Option<i64>> = expected.iter().map(|value| value.int).collect();
+        match found {
+            SharedRow::Usual(found) => {
+                assert_eq!(found.map(Some), ints[1..], "row {id}");
+                assert!(ints[0].is_some_and(|first| first >= 0), "row {id}: {ints:?}");
+            }
+            SharedRow::Other(found) => assert_eq!(found[..], ints, "row {id}"),
+        }
+    }
+}
+
+/// The first five columns, where there are so many; a shorter table repeats its own.
+pub(crate) fn five<'a>(columns: &[&'a str]) -> Option<[&'a str; 5]> {
+    (!columns.is_empty()).then(|| std::array::from_fn(|at| columns[at % columns.len()]))
+}
+
 fn values(row: &Row<'_>, columns: usize) -> (i64, Vec<Value>) {
     let value = |at| Value {
         int: row.int(at),
@@ -122,6 +187,14 @@ pub(crate) fn assert_agreement(path: &Path) -> usize {
                 (Ok(expected), Ok(answer)) => assert_eq!(&answer, expected, "{table}"),
                 (Err(_), Err(_)) => {}
                 (expected, answer) => panic!("{table}: SQLite {expected:?}, scan {answer:?}"),
+            }
+        }
+        if let Some(five) = five(&columns) {
+            let expected = by_library(path, table, &five);
+            match (&expected, by_shared_scan(path, table, five, 2)) {
+                (Ok(expected), Ok(Some(found))) => assert_shared(&found, expected),
+                (Err(_), Err(_)) | (_, Ok(None)) => {}
+                (expected, found) => panic!("{table}: SQLite {expected:?}, shared scan {found:?}"),
             }
         }
     }

@@ -16,6 +16,7 @@ mod dialect_rocprofiler_csv;
 mod dialect_rocprofiler_json;
 mod dialect_rpd;
 mod dialect_rtg;
+mod dispatch_times;
 mod fixture;
 mod fuzz_smoke;
 mod growing;

@@ -6,7 +6,7 @@ use crate::databases::recipe;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use crate::databases::{Answer, by_library, by_scan, by_scan_parts};
+use crate::databases::{Answer, SharedRow, by_library, by_scan, by_scan_parts};
 use proptest::prelude::*;
 use rtl_schema::sqlite::Database;
 use rusqlite::Connection;
@@ -195,6 +195,47 @@ fn foreign_traces_read_as_sqlite_reads_them() {
     }
 }
 
+#[test]
+fn rows_of_integers_are_usual_ones() {
+    let (_folder, path) = database(
+        "create table t(id integer primary key, a integer, b integer, c text, d integer, e integer, f integer);
+         with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999)
+         insert into t select 100000 + i, i % 8, -i, 'text', i * 100000000000, i % 2, i from n;
+         update t set a = -1 where f % 100 = 7; update t set e = null where f % 100 = 8",
+    );
+    let five = ["a", "d", "b", "e", "f"];
+    let found = databases::by_shared_scan(&path, "t", five, 4).unwrap().unwrap();
+    databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
+    let usual = found.iter().filter(|row| matches!(row, SharedRow::Usual(_))).count();
+    // Two of a hundred are none.
+    assert_eq!(usual, 9_800);
+}
+
+#[test]
+fn a_shared_scan_goes_on_with_the_library_within_each_piece() {
+    // No record of ours has an integer of eight bytes in a column of reals, which may not be exact.
+    let (_folder, path) = database(
+        "pragma page_size = 512; create table t(a integer, b real, c integer, d integer, e integer);
+         with recursive n(i) as (select 1 union all select i + 1 from n where i < 3000)
+         insert into t select i, iif(i % 500 = 1, 9007199254740993, i), i, i, i from n",
+    );
+    let five = ["a", "b", "c", "d", "e"];
+    let expected = by_library(&path, "t", &five).unwrap();
+    for leaves in [1, 7, 1000] {
+        databases::assert_shared(
+            &databases::by_shared_scan(&path, "t", five, leaves).unwrap().unwrap(),
+            &expected,
+        );
+    }
+}
+
+/// A rowid and integers of any width.
+fn integers() -> impl Strategy<Value = (i64, [Option<i64>; 5])> {
+    let number = (any::<i64>(), 0..64_u32).prop_map(|(number, shift)| number >> shift);
+    let column = prop_oneof![20 => number.clone().prop_map(Some), 1 => Just(None)];
+    (number, [column.clone(), column.clone(), column.clone(), column.clone(), column])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
@@ -209,6 +250,33 @@ proptest! {
             let expected = by_library(&path, "t", &columns).unwrap();
             prop_assert_eq!(by_scan(&database, "t", &columns).unwrap(), expected.clone());
             prop_assert_eq!(by_scan_parts(&database, "t", &columns).unwrap(), expected);
+            let five = databases::five(&columns).unwrap();
+            if let Some(found) = databases::by_shared_scan(&path, "t", five, 1).unwrap() {
+                databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
+            }
+        }
+    }
+
+    #[test]
+    fn integers_read_as_sqlite_reads_them(
+        rows in prop::collection::vec(integers(), 0..400),
+        text in 0..70_usize,
+        page_size in prop::sample::select(vec![512, 4096, 65536]),
+    ) {
+        let (_folder, path) = database(&format!(
+            "pragma page_size = {page_size};
+             create table t(id integer primary key, a integer, b integer, c text, d integer, e integer, f integer)",
+        ));
+        let connection = Connection::open(&path).unwrap();
+        for (id, [a, b, d, e, f]) in &rows {
+            let mut statement = connection.prepare_cached("insert or replace into t values (?, ?, ?, ?, ?, ?, ?)").unwrap();
+            statement.execute(rusqlite::params![id, a, b, "x".repeat(text), d, e, f]).unwrap();
+        }
+        drop(connection);
+        let five = ["a", "d", "b", "e", "f"];
+        for leaves in [1, 3, 1000] {
+            let found = databases::by_shared_scan(&path, "t", five, leaves).unwrap().unwrap();
+            databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
         }
     }
 

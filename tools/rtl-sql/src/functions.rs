@@ -9,7 +9,8 @@ use rtl_schema::Select;
 use tables::{CHUNK, Table};
 
 use crate::source::{Source, Trace};
-use crate::vector::{self, Vector};
+use crate::times_scan::TimesScan;
+use crate::vector;
 
 /// Chunks that are worth a thread.
 const CHUNKS_OF_THREAD: usize = 32;
@@ -89,6 +90,11 @@ impl Bound for BoundTable {
     }
 
     fn scan(&self, columns: &[usize]) -> Result<Box<dyn Scan>, String> {
+        if let Some(times) = self.table.times(columns)
+            && let Some(traces) = self.source.times(self.position).map_err(|error| error.to_string())?
+        {
+            return Ok(Box::new(TimesScan::new(self.table, columns.to_vec(), times, traces)));
+        }
         let needs =
             |&column: &usize| self.table.columns.get(column).map_or(Select::ops(), |column| column.needs);
         let select = columns.iter().map(needs).fold(self.table.needs, Select::union);
@@ -141,15 +147,7 @@ impl Scan for TableScan {
             out.set_len(0);
             return Ok(());
         };
-        for (place, &column) in self.columns.iter().enumerate() {
-            // A count of rows asks for a column that no table has.
-            if let Some(column) = self.table.columns.get(column) {
-                let vector = out.vector(place, rows.len());
-                let mut vector = Vector { dictionaries: &trace.dictionaries, vector };
-                column.fill(&trace.loaded, rows.clone(), &mut vector);
-            }
-        }
-        out.set_len(rows.len());
+        vector::fill(out, self.table, &self.columns, (&trace.loaded, &trace.dictionaries), rows);
         Ok(())
     }
 }

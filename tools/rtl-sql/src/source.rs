@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duckdb::Replacement;
-use rtl_schema::{Error, Select};
+use rtl_schema::{DispatchTimes, Error, Select};
 use tables::Loaded;
 
 use crate::data_sets::DataSets;
@@ -36,6 +36,8 @@ enum State {
     Closed,
     /// Not read yet.
     Open(Box<rtl_schema::Trace>),
+    /// A scan has read the times of its dispatches, and kept nothing.
+    Scanned,
     Read(Arc<Trace>),
 }
 
@@ -43,7 +45,7 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Trace {
     pub(crate) loaded: Loaded,
-    pub(crate) dictionaries: Dictionaries,
+    pub(crate) dictionaries: Arc<Dictionaries>,
 }
 
 impl Source {
@@ -108,21 +110,64 @@ impl Source {
         *wanted = wanted.union(select);
     }
 
+    /// The times of the dispatches of a trace, or of all; `None` where another scan has read them already or needs other parts, and so
+    /// the traces are better read as a whole.
+    ///
+    /// # Errors
+    /// Where a trace cannot be read.
+    pub(crate) fn times(&self, position: Option<usize>) -> Result<Option<Vec<Times>>, Error> {
+        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if wanted != Select::ops() {
+            return Ok(None);
+        }
+        self.selected(position).iter().map(TraceFile::times).collect()
+    }
+
+    fn selected(&self, position: Option<usize>) -> &[TraceFile] {
+        position.map_or(&self.traces, |position| &self.traces[position..=position])
+    }
+
     /// The trace at a position, or all of them, with at least these parts.
     ///
     /// # Errors
     /// Where a trace cannot be read.
     pub(crate) fn load(&self, position: Option<usize>, select: Select) -> Result<Vec<Arc<Trace>>, Error> {
         let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        let traces = match position {
-            Some(position) => &self.traces[position..=position],
-            None => &self.traces,
-        };
-        traces.iter().map(|trace| trace.load(wanted.union(select), select)).collect()
+        self.selected(position).iter().map(|trace| trace.load(wanted.union(select), select)).collect()
     }
 }
 
+/// The times of the dispatches of a trace.
+#[derive(Debug)]
+pub(crate) struct Times {
+    pub(crate) label: String,
+    pub(crate) dispatches: DispatchTimes,
+}
+
 impl TraceFile {
+    /// The times of its dispatches, if no scan has read them yet.
+    fn times(&self) -> Result<Option<Times>, Error> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let trace = match std::mem::take(&mut *state) {
+            State::Open(trace) => *trace,
+            State::Closed => rtl_schema::Trace::open(&self.path)?,
+            other @ (State::Scanned | State::Read(_)) => {
+                *state = other;
+                return Ok(None);
+            }
+        };
+        Ok(match trace.into_dispatch_times()? {
+            Ok(dispatches) => {
+                *state = State::Scanned;
+                Some(Times { label: self.label.clone(), dispatches })
+            }
+            Err(trace) => {
+                *state = State::Open(Box::new(trace));
+                None
+            }
+        })
+    }
+
     /// The trace with the parts that are `needed`, and those that are `wanted` where it has to be read.
     fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Trace>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -132,13 +177,13 @@ impl TraceFile {
             return Ok(Arc::clone(trace));
         }
         let (open, select) = match std::mem::take(&mut *state) {
-            State::Closed => (None, wanted),
+            State::Closed | State::Scanned => (None, wanted),
             State::Open(trace) => (Some(trace), wanted),
             State::Read(trace) => (None, trace.loaded.select().union(wanted)),
         };
         let open = open.map_or_else(|| rtl_schema::Trace::open(&self.path), |trace| Ok(*trace))?;
         let loaded = Loaded::new(&self.label, select, open.read(&select)?);
-        let new = Arc::new(Trace { loaded, dictionaries: Dictionaries::default() });
+        let new = Arc::new(Trace { loaded, dictionaries: Arc::default() });
         *state = State::Read(Arc::clone(&new));
         Ok(new)
     }

@@ -1,9 +1,10 @@
 //! Vectors of DuckDB as sinks of columns.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
-use duckdb::OutputVector;
-use tables::{CHUNK, Dictionary, Loaded, Sink, Validity};
+use duckdb::{Chunk, OutputVector};
+use tables::{CHUNK, Dictionary, Loaded, Sink, Table, Validity};
 
 const _: () = assert!(CHUNK == duckdb::CHUNK, "a column fills a vector of DuckDB");
 
@@ -20,9 +21,9 @@ impl Dictionaries {
 }
 
 /// A vector of a chunk that a scan fills.
-pub(crate) struct Vector<'a> {
-    pub(crate) dictionaries: &'a Dictionaries,
-    pub(crate) vector: OutputVector<'a>,
+struct Vector<'a> {
+    dictionaries: &'a Dictionaries,
+    vector: OutputVector<'a>,
 }
 
 impl Sink for Vector<'_> {
@@ -49,6 +50,24 @@ impl Sink for Vector<'_> {
     fn set_places(&mut self, trace: &Loaded, dictionary: Dictionary, places: &[u32]) {
         self.vector.set_dictionary(self.dictionaries.get(trace, dictionary), places);
     }
+}
+
+/// Fills a chunk with some columns of rows of a trace.
+pub(crate) fn fill(
+    out: &mut Chunk<'_>,
+    table: &Table,
+    columns: &[usize],
+    (trace, dictionaries): (&Loaded, &Dictionaries),
+    rows: Range<usize>,
+) {
+    for (place, &column) in columns.iter().enumerate() {
+        // A count of rows asks for a column that no table has.
+        if let Some(column) = table.columns.get(column) {
+            let vector = out.vector(place, rows.len());
+            column.fill(trace, rows.clone(), &mut Vector { dictionaries, vector });
+        }
+    }
+    out.set_len(rows.len());
 }
 
 /// The type of DuckDB of a column.

@@ -7,7 +7,7 @@ use rtl_analysis::idle::{self, IdlePiece};
 use rtl_analysis::launches::OpLatencies;
 use rtl_analysis::{Categories, DisplayNames};
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, NameId, ProcessId, Select, Tables};
+use rtl_schema::{AgentId, DispatchTimes, Error, NameId, ProcessId, Select, Strings, Tables, TimeColumns};
 
 /// A trace of which some parts were read. What follows from them is computed once, when a column asks for it.
 #[derive(Debug)]
@@ -35,6 +35,24 @@ impl Loaded {
             idle: OnceLock::new(),
             collectives: OnceLock::new(),
         }
+    }
+
+    /// A piece of a trace with its name: only dispatches, of which names and times are read.
+    pub fn of_times(label: &str, strings: &Strings) -> Self {
+        Self::new(label, Select::ops(), Tables { strings: strings.clone(), ..Tables::default() })
+    }
+
+    /// Replaces the dispatches by those of a piece.
+    ///
+    /// # Errors
+    /// Those of [`DispatchTimes::read`].
+    pub fn read_times(
+        &mut self,
+        times: &DispatchTimes,
+        piece: usize,
+        columns: TimeColumns,
+    ) -> Result<(), Error> {
+        times.read(piece, columns, &mut self.tables.dispatches)
     }
 
     /// The name of the trace.

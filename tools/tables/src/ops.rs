@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
-use rtl_schema::{NameId, Select, TrackId};
+use rtl_schema::{NameId, Select, TimeColumns, TrackId};
 
 use crate::column::Column;
 use crate::dictionary::Dictionary;
@@ -31,6 +31,9 @@ const NOTHING: Select = Select {
     memory: false,
     secondary: false,
 };
+
+/// Durations alone.
+const DURATIONS: TimeColumns = TimeColumns { name: false, start: false };
 
 const LATENCY_TEXT: &str = "From the launch to the start in ns: from the enqueueing where it is recorded, else from the start of the call";
 
@@ -136,7 +139,8 @@ pub(super) fn dispatches() -> Table {
     };
     Table::new("dispatches", "Kernel launches", |trace| trace.tables.dispatches.len())
         .with([
-            Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name),
+            Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name)
+                .of_times(TimeColumns { name: true, ..DURATIONS }),
             Column::dictionary(
                 "display_name",
                 "Short name that no other kernel has",
@@ -151,12 +155,14 @@ pub(super) fn dispatches() -> Table {
             ),
             Column::integers("start", "Start in ns", |trace, rows, out| {
                 out.integers().copy_from_slice(&trace.tables.dispatches.start[rows]);
-            }),
+            })
+            .of_times(TimeColumns { start: true, ..DURATIONS }),
             Column::integer("stop", "End in ns as stored", |trace, row| {
                 let dispatches = &trace.tables.dispatches;
                 Some(dispatches.start[row].saturating_add(dispatches.duration.get(row)?))
-            }),
-            Column::integers("duration", DURATION, durations),
+            })
+            .of_times(TimeColumns { start: true, ..DURATIONS }),
+            Column::integers("duration", DURATION, durations).of_times(DURATIONS),
         ])
         .with(place(|trace, row| trace.tables.dispatches.track[row]))
         .with([Column::integer("launch_latency", LATENCY_TEXT, |trace, row| {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rtl_schema::{ProcessId, Select};
+use rtl_schema::{ProcessId, Select, TimeColumns};
 
 use crate::column::Column;
 use crate::dictionary::Dictionary;
@@ -33,7 +33,8 @@ impl fmt::Debug for Table {
 impl Table {
     /// A table whose first column is the name of the trace.
     pub(super) fn new(name: &'static str, about: &'static str, rows: fn(&Loaded) -> usize) -> Self {
-        let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0);
+        let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0)
+            .of_times(TimeColumns::default());
         Self { name, about, needs: Select::ops(), rows, columns: vec![trace] }
     }
 
@@ -71,6 +72,16 @@ impl Table {
             Column::integer("stop", "End in ns as stored", stop),
             Column::integer("duration", DURATION, valid),
         ])
+    }
+
+    /// The names and times of dispatches that are enough for these columns, if they are. A place beyond all columns stands for rows
+    /// alone.
+    pub fn times(&self, columns: &[usize]) -> Option<TimeColumns> {
+        let of = |&column: &usize| {
+            self.columns.get(column).map_or(Some(TimeColumns::default()), |column| column.times)
+        };
+        let all = columns.iter().map(of).collect::<Option<Vec<_>>>()?;
+        (self.name == "dispatches").then(|| all.into_iter().fold(TimeColumns::default(), TimeColumns::union))
     }
 
     /// The number of its rows in a trace of which the parts were read that it needs.

@@ -2,7 +2,7 @@ use rustc_hash::FxHashMap;
 
 use super::Names;
 use crate::table::{ApiCall, Dispatch, Shape};
-use crate::{Id, NameId, ProcessId, SymbolId, Tables};
+use crate::{Id, NameId, ProcessId, Strings, SymbolId, Tables};
 
 /// The differences between the layouts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,6 +25,15 @@ pub(crate) struct Variant {
     pub(crate) gpu_stride: Option<i64>,
     /// The same for pids and tids.
     pub(crate) pid_stride: Option<i64>,
+}
+
+impl Variant {
+    /// The name of an op by its description and its type.
+    #[inline]
+    pub(super) fn name(&self, description: NameId, op_type: NameId, strings: &Strings) -> NameId {
+        let by_type = self.ops_named_by_type && description.is_some() && strings.get(description).is_empty();
+        if by_type { op_type } else { description }
+    }
 }
 
 /// The contents of `rocpd_kernelapi` and `rocpd_copyapi`.

@@ -1,4 +1,6 @@
+use super::Names;
 use crate::table::Direction;
+use crate::{Id, NameId, Strings};
 
 /// The kind of a row of `rocpd_op`, by its opType.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,6 +33,32 @@ impl OpKind {
             }
             _ => Self::Other,
         }
+    }
+
+    /// Whether an op of that gpuId is a dispatch.
+    #[inline]
+    pub(crate) fn is_dispatch(self, gpu: i64) -> bool {
+        !matches!(self, Self::Copy(_) | Self::Barrier | Self::Annotation) && gpu != NO_AGENT
+    }
+}
+
+/// The gpuId of annotations: no agent at all.
+pub(super) const NO_AGENT: i64 = -1;
+
+/// The kinds of op types and their names, each looked up once.
+#[derive(Debug, Default)]
+pub(super) struct Kinds(Vec<(Option<Id>, OpKind, NameId)>);
+
+impl Kinds {
+    #[inline]
+    pub(super) fn get(&mut self, op_type: Option<Id>, names: &Names, strings: &Strings) -> (OpKind, NameId) {
+        if let Some(&(_, kind, name)) = self.0.iter().find(|(known, ..)| *known == op_type) {
+            return (kind, name);
+        }
+        let name = names.get(op_type);
+        let kind = if name.is_some() { OpKind::of(strings.get(name)) } else { OpKind::Other };
+        self.0.push((op_type, kind, name));
+        (kind, name)
     }
 }
 

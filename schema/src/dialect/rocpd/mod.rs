@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod dispatch_times;
 mod header;
 mod id_map;
 mod join;
@@ -21,6 +22,7 @@ mod secondary_tables;
 mod signal;
 
 pub(super) use agents::{Agents, NO_GPU};
+pub use dispatch_times::{DispatchTimes, TimeColumns};
 pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, Variant};
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;

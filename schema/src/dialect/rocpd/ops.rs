@@ -1,4 +1,5 @@
 use super::calls::Calls;
+use super::kinds::{Kinds, NO_AGENT};
 use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
@@ -132,7 +133,7 @@ pub(crate) struct OpPart {
     pub(crate) problems: Problems,
     pub(crate) walk: LinkWalk,
     pub(crate) range_ids: bool,
-    kinds: Vec<(Option<Id>, OpKind, NameId)>,
+    kinds: Kinds,
     /// The op type of kernels, once one was met.
     kernel_type: Option<Option<Id>>,
     /// The last process that a row named, with its number.
@@ -178,9 +179,6 @@ fn recent((gpu, queue, process, _): Place) -> usize {
     let place = gpu.wrapping_mul(16).wrapping_add(queue);
     place.wrapping_add(5 * i64::from(process.0)) as usize % RECENT
 }
-
-/// The gpuId of annotations: no agent at all.
-const NO_AGENT: i64 = -1;
 
 /// A process that is not listed: the first is [`Context::process`]'s place for rows that name none, the
 /// next ones count down through [`OpPart::pids`].
@@ -232,7 +230,7 @@ impl OpPart {
         let name = context.names.get(Some(name));
         let is_kernel = self.kernel_type == Some(Some(op_type)) && name.is_some();
         let HeaderFacts { is_unusual, has_process, shape } = self.header_facts(row, context);
-        if !is_kernel || is_unusual {
+        if !is_kernel || is_unusual || gpu == NO_AGENT {
             return None;
         }
         let process = if has_process { self.process_of(row, context) } else { context.process };
@@ -272,7 +270,8 @@ impl OpPart {
         };
         let duration = fields.end.int(row).and_then(|end| end.checked_sub(start));
         let gpu = fields.gpu.int(row).unwrap_or(NO_GPU);
-        let (kind, type_name) = self.kind(fields.op_type.int(row), context);
+        let op_type = fields.op_type.int(row);
+        let (kind, type_name) = self.kinds.get(op_type, context.names, context.strings);
         let mut name = context.names.get(fields.description.int(row));
         if type_name == NameId::DANGLING {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.opType_id", id);
@@ -280,9 +279,7 @@ impl OpPart {
         if name == NameId::DANGLING {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
         }
-        if context.variant.ops_named_by_type && name.is_some() && context.strings.get(name).is_empty() {
-            name = type_name;
-        }
+        name = context.variant.name(name, type_name, context.strings);
         let range = fields.range.int(row).unwrap_or(0);
         self.range_ids |= range != 0;
         match kind {
@@ -302,7 +299,7 @@ impl OpPart {
                     enqueued: cause.enqueued,
                 });
             }
-            _ if kind == OpKind::Annotation || gpu == NO_AGENT => {
+            _ if !kind.is_dispatch(gpu) => {
                 let annotation = Range {
                     id: if range == 0 { id } else { range },
                     process: cause.process,
@@ -318,7 +315,7 @@ impl OpPart {
             }
             _ => {
                 if kind == OpKind::Kernel {
-                    self.kernel_type = Some(fields.op_type.int(row));
+                    self.kernel_type = Some(op_type);
                 }
                 let (shape, hardware_queue) = match context.select.any_shape() {
                     true => self.shape(row, context, cause, name),
@@ -392,17 +389,6 @@ impl OpPart {
                 process
             }
         }
-    }
-
-    #[inline]
-    fn kind(&mut self, op_type: Option<Id>, context: &Context<'_>) -> (OpKind, NameId) {
-        if let Some(&(_, kind, name)) = self.kinds.iter().find(|(known, ..)| *known == op_type) {
-            return (kind, name);
-        }
-        let name = context.names.get(op_type);
-        let kind = if name.is_some() { OpKind::of(context.strings.get(name)) } else { OpKind::Other };
-        self.kinds.push((op_type, kind, name));
-        (kind, name)
     }
 
     #[inline]

@@ -56,6 +56,27 @@ fn a_message_is_one_line_with_a_hint() {
 }
 
 #[test]
+fn a_damaged_trace_is_named_whichever_columns_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.db");
+    support::generate(&support::Options { ops: 100_000, ..support::Options::default() }, &path).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    // The pages in the middle are those of ops.
+    let middle = bytes.len() / 2 / 4096 * 4096;
+    bytes[middle..middle + 4096].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    for query in ["select sum(duration) from dispatches", "select sum(duration), max(gpu) from dispatches"] {
+        let Some(run) = run(&[path.to_str().unwrap(), query]) else { return };
+        assert_eq!((run.code, run.answer.as_str()), (2, ""), "{query}: {}", run.messages);
+        assert!(
+            run.messages.contains("damaged.db") && run.messages.lines().count() == 2,
+            "{query}: {}",
+            run.messages
+        );
+    }
+}
+
+#[test]
 fn a_library_that_is_missing_is_named() {
     let trace = support::fixture("two-kernels");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtl-sql"));

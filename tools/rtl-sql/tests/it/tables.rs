@@ -102,6 +102,43 @@ fn every_column_of_every_table_can_be_read() {
     }
 }
 
+/// Figures of names and times, which a scan reads alone, and of a column that only the whole trace has.
+const TIMES: &str = "select trace, count(*) as rows, sum(duration) as ns, count(duration) as known, min(start) as first, max(stop) as last,
+    count(distinct name) as names, list(name order by start, name)[:3] as firsts";
+
+#[test]
+fn names_and_times_are_the_same_alone_and_beside_other_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let big = folder.path().join("big.db");
+    support::generate(&support::Options { ops: 100_000, ..support::Options::default() }, &big).unwrap();
+    let fixtures = ["two-kernels", "bad-rows", "empty", "graph-launch"].map(support::fixture);
+    let mut traces: Vec<&Path> = fixtures.iter().map(|path| &**path).collect();
+    traces.push(&big);
+    for traces in [traces.clone(), vec![&big]] {
+        let alone = format!("{TIMES} from dispatches group by 1 order by 1");
+        let Some(expected) =
+            rows(&traces, &format!("{TIMES}, max(queue) as queue from dispatches group by 1 order by 1"))
+        else {
+            return;
+        };
+        let without_queue = |mut row: Value| {
+            row.as_object_mut().unwrap().remove("queue");
+            row
+        };
+        let expected: Vec<Value> = expected.into_iter().map(without_queue).collect();
+        assert!(!expected.is_empty());
+        // The first scan of a process keeps nothing, the second one reads the whole trace.
+        for text in
+            [alone.clone(), format!("{alone}; {alone}"), format!("select count(*) from dispatches; {alone}")]
+        {
+            assert_eq!(rows(&traces, &text).unwrap(), expected, "{text}");
+        }
+        let count = "select count(*) as rows from dispatches a join dispatches b on a.start = b.start and a.trace = b.trace";
+        let joined = rows(&traces, &format!("{count} where a.queue is not null or b.queue is null")).unwrap();
+        assert_eq!(rows(&traces, count).unwrap(), joined);
+    }
+}
+
 #[test]
 fn rows_of_several_traces_carry_the_name_of_theirs() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,0 +1,158 @@
+//! A scan of integer columns that several threads continue, each with a piece of its own.
+
+use std::fs::File;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::database::Database;
+use super::image::Image;
+use super::integers::{AddRows, Integers, words};
+use super::layout::Layout;
+use super::pages::{LeafBuffer, Pages, State};
+use super::record::Decoder;
+use crate::Result;
+
+/// `N` columns of a table that are mostly integers, in one state of the file: see [`Database::into_scan`].
+#[derive(Debug)]
+pub struct SharedScan<const N: usize> {
+    table: &'static str,
+    columns: [&'static str; N],
+    layout: Layout,
+    /// The words of a record header that are looked at.
+    words: usize,
+    leaves: Vec<u32>,
+    /// Leaves of one piece.
+    length: usize,
+    /// That of pieces which are read at the moment is elsewhere.
+    scratch: Mutex<Vec<Scratch>>,
+    state: State,
+    image: Option<Arc<Image>>,
+    /// It holds the state. It is dropped before the file: closing that would release its locks.
+    database: Mutex<Database>,
+    file: Arc<File>,
+}
+
+/// What one piece leaves for another.
+#[derive(Debug)]
+struct Scratch {
+    integers: Integers,
+    buffer: LeafBuffer,
+}
+
+impl Database {
+    /// A scan of `table` in pieces of `length` leaves, in the state that the database holds (see [`Self::hold`]). The database itself
+    /// comes back where only SQLite can read these columns, or they are more than five.
+    ///
+    /// # Errors
+    /// Where the file cannot be read.
+    pub fn into_scan<const N: usize>(
+        self,
+        table: &'static str,
+        columns: [&'static str; N],
+        length: usize,
+    ) -> Result<std::result::Result<SharedScan<N>, Self>> {
+        let found =
+            self.leaves(table, &columns)?.map(|(pages, layout, leaves)| (pages.state(), layout, leaves));
+        let ((Some(file), image), Some((state, layout, leaves))) = (self.file(), found) else {
+            return Ok(Err(self));
+        };
+        let Some(words) = words(&layout) else { return Ok(Err(self)) };
+        Ok(Ok(SharedScan {
+            table,
+            columns,
+            layout,
+            words,
+            leaves,
+            length,
+            scratch: Mutex::default(),
+            state,
+            image,
+            database: Mutex::new(self),
+            file,
+        }))
+    }
+}
+
+impl<const N: usize> SharedScan<N> {
+    /// How many pieces there are.
+    pub fn pieces(&self) -> usize {
+        self.leaves.len().div_ceil(self.length)
+    }
+
+    /// Adds the rows of a piece to `part`: usual ones with the `M` columns behind the first one.
+    ///
+    /// # Errors
+    /// Where SQLite cannot read the table.
+    pub fn read<const M: usize>(&self, piece: usize, part: &mut impl AddRows<M>) -> Result<()> {
+        let first = piece * self.length;
+        let leaves = &self.leaves[first..self.leaves.len().min(first + self.length)];
+        let read = match self.words {
+            1 => self.read_leaves::<M, 1>(leaves, part),
+            _ => self.read_leaves::<M, 2>(leaves, part),
+        };
+        let Err(given) = read else { return Ok(()) };
+        // The library goes on from the first row that only it can read.
+        let database = self.database();
+        let mut step = |rows| database.step(self.table, &self.columns, rows, &mut |row| part.add(row));
+        match (self.rows(&self.leaves[..first]), self.rows(leaves)) {
+            (Some(before), Some(rows)) => step(before + given..before + rows),
+            // Pages that are no leaves are an error of the library.
+            _ => step(u64::MAX..u64::MAX).and(Err(database.changed())),
+        }
+    }
+
+    /// The rows of leaves, if these can be counted.
+    fn rows(&self, leaves: &[u32]) -> Option<u64> {
+        let mut rows = 0;
+        self.pages().read_leaves(leaves, |leaf| {
+            rows += leaf.pointers.len() as u64 / 2;
+            Some(())
+        })?;
+        Some(rows)
+    }
+
+    /// `Err` has the number of rows before the first one that only the library can read.
+    fn read_leaves<const M: usize, const W: usize>(
+        &self,
+        leaves: &[u32],
+        part: &mut impl AddRows<M>,
+    ) -> std::result::Result<(), u64> {
+        let (pages, layout) = (self.pages(), &self.layout);
+        let mut decoder = Decoder::new(pages, layout, leaves.len());
+        let scratch = self.scratch().pop();
+        let Scratch { mut integers, mut buffer } = scratch
+            .unwrap_or_else(|| Scratch { integers: Integers::of(layout), buffer: LeafBuffer::default() });
+        let alone = self.leaves.len() == 1;
+        let mut given = 0;
+        let whole = pages.read_leaves_into(&mut buffer, leaves, |leaf| {
+            let rows = leaf.pointers.len() / 2;
+            if rows == 0 && !alone {
+                return None;
+            }
+            let read = integers.rows::<M, W>(layout, &mut decoder, leaf, part);
+            given += read.err().unwrap_or(rows) as u64;
+            read.ok()
+        });
+        self.scratch().push(Scratch { integers, buffer });
+        whole.ok_or(given)
+    }
+
+    fn scratch(&self) -> MutexGuard<'_, Vec<Scratch>> {
+        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks, after the last piece, that all were of one state.
+    ///
+    /// # Errors
+    /// Where the table has changed during the scan.
+    pub fn check(&self) -> Result<()> {
+        self.database().unchanged(self.pages())
+    }
+
+    fn database(&self) -> MutexGuard<'_, Database> {
+        self.database.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pages(&self) -> Pages<'_> {
+        Pages::of_state(&self.file, self.image.as_deref(), self.state)
+    }
+}
