@@ -10,7 +10,7 @@ use crate::piece_sink::{Each, PieceSink};
 use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::{Dialect, DispatchTimes, Error, Result, Select, Tables};
+use crate::{Dialect, Error, OpTimes, Result, Select, Tables};
 
 /// An opened trace: its dialect is known, its rows are not read yet.
 #[derive(Debug)]
@@ -165,19 +165,19 @@ impl Trace {
         Ok(tables)
     }
 
-    /// The names and times of its dispatches, to be read in pieces by any thread; the trace itself comes back where they cannot be read
+    /// The names and times of its ops, to be read in pieces by any thread; the trace itself comes back where they cannot be read
     /// without the rest. The file keeps its state until they are dropped.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn into_dispatch_times(self) -> Result<std::result::Result<DispatchTimes, Self>> {
+    pub fn into_op_times(self) -> Result<std::result::Result<OpTimes, Self>> {
         let Reader::Ops { header, .. } = registry::reader(self.dialect) else { return Ok(Err(self)) };
         let Self { path, dialect, database: Some(database), inputs, run } = self else {
             return Ok(Err(self));
         };
         database.hold()?;
         let header = header(&database, &Select::ops())?;
-        let times = header.into_dispatch_times(database, inputs)?;
+        let times = header.into_op_times(database, inputs)?;
         Ok(times.map_err(|(database, inputs)| Self { path, dialect, database: Some(database), inputs, run }))
     }
 

@@ -63,5 +63,5 @@ mod run_name;
 pub use kind::Dialect;
 pub use live::{InFlight, LiveTrace};
 pub(crate) use reader::Reader;
-pub use rocpd::{DispatchTimes, TimeColumns, copy_type};
+pub use rocpd::{OpTimes, TimeColumns, copy_type};
 pub(crate) use run_name::run_of;

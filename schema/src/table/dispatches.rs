@@ -92,7 +92,7 @@ impl Dispatches {
     /// Completes the other columns of rows of which durations were appended, and perhaps names and starts.
     pub(crate) fn complete_times(&mut self) {
         let rows = self.duration.len();
-        self.name.resize(rows, NameId::default());
+        self.name.resize(rows, NameId::NONE);
         self.track.resize(rows, TrackId::default());
         self.start.resize(rows, 0);
         self.is_ragged = true;

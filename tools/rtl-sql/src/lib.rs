@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, the crate `tables` declares
 //! every table with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `times_scan` reads names and times of
-//! dispatches without keeping them, `engine` opens the database, and
+//! ops without keeping them, `engine` opens the database, and
 //! `render` prints results. Of data sets, `data_sets` makes a query of every table that a statement names, over the runs that it
 //! can need (`needed`).
 

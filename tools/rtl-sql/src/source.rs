@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duckdb::Replacement;
-use rtl_schema::{DispatchTimes, Error, Select};
+use rtl_schema::{Error, OpTimes, Select};
 use tables::Loaded;
 
 use crate::data_sets::DataSets;
@@ -36,7 +36,7 @@ enum State {
     Closed,
     /// Not read yet.
     Open(Box<rtl_schema::Trace>),
-    /// A scan has read the times of its dispatches, and kept nothing.
+    /// A scan has read the times of its ops, and kept nothing.
     Scanned,
     Read(Arc<Trace>),
 }
@@ -110,7 +110,7 @@ impl Source {
         *wanted = wanted.union(select);
     }
 
-    /// The times of the dispatches of a trace, or of all; `None` where another scan has read them already or needs other parts, and so
+    /// The times of the ops of a trace, or of all; `None` where another scan has read them already or needs other parts, and so
     /// the traces are better read as a whole.
     ///
     /// # Errors
@@ -137,15 +137,15 @@ impl Source {
     }
 }
 
-/// The times of the dispatches of a trace.
+/// The times of the ops of a trace.
 #[derive(Debug)]
 pub(crate) struct Times {
     pub(crate) label: String,
-    pub(crate) dispatches: DispatchTimes,
+    pub(crate) ops: OpTimes,
 }
 
 impl TraceFile {
-    /// The times of its dispatches, if no scan has read them yet.
+    /// The times of its ops, if no scan has read them yet.
     fn times(&self) -> Result<Option<Times>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let trace = match std::mem::take(&mut *state) {
@@ -156,10 +156,10 @@ impl TraceFile {
                 return Ok(None);
             }
         };
-        Ok(match trace.into_dispatch_times()? {
-            Ok(dispatches) => {
+        Ok(match trace.into_op_times()? {
+            Ok(ops) => {
                 *state = State::Scanned;
-                Some(Times { label: self.label.clone(), dispatches })
+                Some(Times { label: self.label.clone(), ops })
             }
             Err(trace) => {
                 *state = State::Open(Box::new(trace));

@@ -1,10 +1,10 @@
-//! A scan of the names and times of dispatches, which are not kept.
+//! A scan of the names and times of ops, which are not kept.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use duckdb::{Chunk, Scan};
-use rtl_schema::{DispatchTimes, TimeColumns};
+use rtl_schema::{OpTimes, TimeColumns};
 use tables::{CHUNK, Loaded, Table};
 
 use crate::source::{Times, Trace};
@@ -24,7 +24,7 @@ pub(crate) struct TimesScan {
 
 struct TimedTrace {
     label: String,
-    dispatches: DispatchTimes,
+    ops: OpTimes,
     dictionaries: Arc<Dictionaries>,
     /// The number of its first piece.
     first: usize,
@@ -46,10 +46,10 @@ impl TimesScan {
         traces: Vec<Times>,
     ) -> Self {
         let mut pieces = 0;
-        let traces = traces.into_iter().map(|Times { label, dispatches }| {
+        let traces = traces.into_iter().map(|Times { label, ops }| {
             let first = pieces;
-            pieces += dispatches.pieces();
-            TimedTrace { label, dispatches, dictionaries: Arc::default(), first }
+            pieces += ops.pieces();
+            TimedTrace { label, ops, dictionaries: Arc::default(), first }
         });
         let traces = traces.collect();
         Self { table, columns, times, traces, pieces, next: AtomicUsize::new(0), begun: Mutex::default() }
@@ -67,15 +67,15 @@ impl TimesScan {
                 return Ok(None);
             }
             let of = self.traces.partition_point(|trace| trace.first <= number) - 1;
-            let TimedTrace { label, dispatches, dictionaries, first } = &self.traces[of];
+            let TimedTrace { label, ops, dictionaries, first } = &self.traces[of];
             let mut piece = match memory.take() {
                 Some(piece) if piece.of == of => Piece { passed: 0, ..piece },
                 _ => {
-                    let loaded = Loaded::of_times(label, dispatches.strings());
+                    let loaded = Loaded::of_times(label, ops.strings());
                     Piece { of, rows: Trace { loaded, dictionaries: Arc::clone(dictionaries) }, passed: 0 }
                 }
             };
-            let read = piece.rows.loaded.read_times(dispatches, number - first, self.times);
+            let read = piece.rows.loaded.read_times(ops, number - first, self.times);
             read.map_err(|error| error.to_string())?;
             if self.table.rows(&piece.rows.loaded) > 0 {
                 return Ok(Some(piece));

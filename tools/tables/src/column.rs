@@ -84,6 +84,22 @@ impl Column {
         Self::new(name, Type::Integer, about, Box::new(fill))
     }
 
+    /// Integers, which may be unknown. Where `fill` is true, it has written all values at once.
+    pub(crate) fn integers_or(
+        name: &'static str,
+        about: &'static str,
+        fill: impl Fn(&Loaded, Range<usize>, &mut dyn Sink) -> bool + Send + Sync + 'static,
+        value: impl Fn(&Loaded, usize) -> Option<i64> + Send + Sync + 'static,
+    ) -> Self {
+        Self::integers(name, about, move |trace, rows, out| {
+            if !fill(trace, rows.clone(), out)
+                && let Some(validity) = nullable(out.integers(), rows, |row| value(trace, row))
+            {
+                out.set_validity(&validity);
+            }
+        })
+    }
+
     /// Integers that are all known, written at once.
     pub(crate) fn integers(
         name: &'static str,

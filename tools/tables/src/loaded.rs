@@ -7,7 +7,7 @@ use rtl_analysis::idle::{self, IdlePiece};
 use rtl_analysis::launches::OpLatencies;
 use rtl_analysis::{Categories, DisplayNames};
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, DispatchTimes, Error, NameId, ProcessId, Select, Strings, Tables, TimeColumns};
+use rtl_schema::{AgentId, Error, NameId, OpTimes, ProcessId, Select, Strings, Tables, TimeColumns};
 
 /// A trace of which some parts were read. What follows from them is computed once, when a column asks for it.
 #[derive(Debug)]
@@ -37,22 +37,17 @@ impl Loaded {
         }
     }
 
-    /// A piece of a trace with its name: only dispatches, of which names and times are read.
+    /// A piece of a trace with its name: only ops, of which names and times are read.
     pub fn of_times(label: &str, strings: &Strings) -> Self {
         Self::new(label, Select::ops(), Tables { strings: strings.clone(), ..Tables::default() })
     }
 
-    /// Replaces the dispatches by those of a piece.
+    /// Replaces the ops by those of a piece.
     ///
     /// # Errors
-    /// Those of [`DispatchTimes::read`].
-    pub fn read_times(
-        &mut self,
-        times: &DispatchTimes,
-        piece: usize,
-        columns: TimeColumns,
-    ) -> Result<(), Error> {
-        times.read(piece, columns, &mut self.tables.dispatches)
+    /// Those of [`OpTimes::read`].
+    pub fn read_times(&mut self, times: &OpTimes, piece: usize, columns: TimeColumns) -> Result<(), Error> {
+        times.read(piece, columns, &mut self.tables)
     }
 
     /// The name of the trace.

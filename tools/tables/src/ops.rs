@@ -9,7 +9,7 @@ use crate::column::Column;
 use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
 use crate::sink::{CHUNK, Sink};
-use crate::table::{DURATION, Table, known};
+use crate::table::{DURATION, START, STOP, Table, known};
 
 const IDS: Select = Select { ids: true, ..NOTHING };
 const LINKS: Select = Select { links: true, ..NOTHING };
@@ -32,8 +32,10 @@ const NOTHING: Select = Select {
     secondary: false,
 };
 
-/// Durations alone.
-const DURATIONS: TimeColumns = TimeColumns { name: false, start: false };
+const DURATIONS: TimeColumns = TimeColumns { name: false, start: false, other_ops: false };
+const STARTS: TimeColumns = TimeColumns { start: true, ..DURATIONS };
+const NAMES: TimeColumns = TimeColumns { name: true, ..DURATIONS };
+const OTHER_OPS: TimeColumns = TimeColumns { other_ops: true, ..DURATIONS };
 
 const LATENCY_TEXT: &str = "From the launch to the start in ns: from the enqueueing where it is recorded, else from the start of the call";
 
@@ -106,16 +108,33 @@ pub(super) fn ops() -> Table {
             .flatten()
     };
     Table::new("ops", "Kernels, copies and barriers", rows)
+        .of_times(OTHER_OPS)
         .with([
-            Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row))),
+            Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row)))
+                .of_times(OTHER_OPS),
             Column::dictionary("name", "Name; of a kernel without .kd", Dictionary::Kernels, |trace, row| {
                 trace.place(op(trace, row).name)
-            }),
+            })
+            .of_times(NAMES),
             Column::dictionary("category", "Category of a kernel", Dictionary::Categories, |trace, row| {
                 trace.place(if is_kernel(trace, row) { op(trace, row).name } else { NameId::NONE })
             }),
         ])
-        .with_times(|trace, row| op(trace, row).start, |trace, row| op(trace, row).duration)
+        .with([
+            Column::integers_or("start", START, of_dispatches(starts), |trace, row| {
+                Some(op(trace, row).start)
+            })
+            .of_times(STARTS),
+            Column::integer("stop", STOP, |trace, row| {
+                let op = op(trace, row);
+                Some(op.start.saturating_add(op.duration?))
+            })
+            .of_times(STARTS),
+            Column::integers_or("duration", DURATION, of_dispatches(durations), |trace, row| {
+                op(trace, row).duration.filter(|&length| length >= 0)
+            })
+            .of_times(DURATIONS),
+        ])
         .with(place(|trace, row| op(trace, row).track))
         .with([Column::integer("launch_latency", LATENCY_TEXT, latency).needing(LATENCY)])
         .with(links(op))
@@ -138,9 +157,10 @@ pub(super) fn dispatches() -> Table {
             .needing(LAUNCH)
     };
     Table::new("dispatches", "Kernel launches", |trace| trace.tables.dispatches.len())
+        .of_times(DURATIONS)
         .with([
             Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name)
-                .of_times(TimeColumns { name: true, ..DURATIONS }),
+                .of_times(NAMES),
             Column::dictionary(
                 "display_name",
                 "Short name that no other kernel has",
@@ -153,15 +173,12 @@ pub(super) fn dispatches() -> Table {
                 Dictionary::Categories,
                 name,
             ),
-            Column::integers("start", "Start in ns", |trace, rows, out| {
-                out.integers().copy_from_slice(&trace.tables.dispatches.start[rows]);
-            })
-            .of_times(TimeColumns { start: true, ..DURATIONS }),
-            Column::integer("stop", "End in ns as stored", |trace, row| {
+            Column::integers("start", START, starts).of_times(STARTS),
+            Column::integer("stop", STOP, |trace, row| {
                 let dispatches = &trace.tables.dispatches;
                 Some(dispatches.start[row].saturating_add(dispatches.duration.get(row)?))
             })
-            .of_times(TimeColumns { start: true, ..DURATIONS }),
+            .of_times(STARTS),
             Column::integers("duration", DURATION, durations).of_times(DURATIONS),
         ])
         .with(place(|trace, row| trace.tables.dispatches.track[row]))
@@ -194,6 +211,24 @@ pub(super) fn dispatches() -> Table {
                 Some(trace.tables.dispatches.graph.get(row))
             }),
         ])
+}
+
+/// The starts of dispatches.
+fn starts(trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink) {
+    out.integers().copy_from_slice(&trace.tables.dispatches.start[rows]);
+}
+
+/// Writes a column of ops where all of them are dispatches.
+fn of_dispatches(
+    fill: fn(&Loaded, Range<usize>, &mut dyn Sink),
+) -> impl Fn(&Loaded, Range<usize>, &mut dyn Sink) -> bool {
+    move |trace, rows, out| {
+        let are_dispatches = rows.end <= trace.tables.dispatches.len();
+        if are_dispatches {
+            fill(trace, rows, out);
+        }
+        are_dispatches
+    }
 }
 
 /// The durations of dispatches.

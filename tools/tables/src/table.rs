@@ -16,6 +16,8 @@ pub struct Table {
     pub about: &'static str,
     /// The parts of a trace that its rows are made of.
     pub needs: Select,
+    /// The names and times of ops that its rows are made of, where these are enough.
+    times: Option<TimeColumns>,
     rows: fn(&Loaded) -> usize,
     /// Its columns; the first one is `trace`.
     pub columns: Vec<Column>,
@@ -35,12 +37,17 @@ impl Table {
     pub(super) fn new(name: &'static str, about: &'static str, rows: fn(&Loaded) -> usize) -> Self {
         let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0)
             .of_times(TimeColumns::default());
-        Self { name, about, needs: Select::ops(), rows, columns: vec![trace] }
+        Self { name, about, needs: Select::ops(), times: None, rows, columns: vec![trace] }
     }
 
     /// The same table, for which these parts of a trace are read.
     pub(super) fn needing(self, needs: Select) -> Self {
         Self { needs, ..self }
+    }
+
+    /// The same table, for whose rows these names and times are enough.
+    pub(super) fn of_times(self, times: TimeColumns) -> Self {
+        Self { times: Some(times), ..self }
     }
 
     /// Adds columns.
@@ -68,20 +75,17 @@ impl Table {
         };
         let valid = move |trace: &Loaded, row| duration(trace, row).filter(|&length| length >= 0);
         self.with([
-            Column::integer("start", "Start in ns", move |trace, row| Some(start(trace, row))),
-            Column::integer("stop", "End in ns as stored", stop),
+            Column::integer("start", START, move |trace, row| Some(start(trace, row))),
+            Column::integer("stop", STOP, stop),
             Column::integer("duration", DURATION, valid),
         ])
     }
 
-    /// The names and times of dispatches that are enough for these columns, if they are. A place beyond all columns stands for rows
-    /// alone.
+    /// The names and times of ops that are enough for these columns, if they are. A place beyond all columns stands for rows alone.
     pub fn times(&self, columns: &[usize]) -> Option<TimeColumns> {
-        let of = |&column: &usize| {
-            self.columns.get(column).map_or(Some(TimeColumns::default()), |column| column.times)
-        };
-        let all = columns.iter().map(of).collect::<Option<Vec<_>>>()?;
-        (self.name == "dispatches").then(|| all.into_iter().fold(TimeColumns::default(), TimeColumns::union))
+        let rows = self.times?;
+        let of = |&column: &usize| self.columns.get(column).map_or(Some(rows), |column| column.times);
+        columns.iter().map(of).try_fold(rows, |all, times| Some(all.union(times?)))
     }
 
     /// The number of its rows in a trace of which the parts were read that it needs.
@@ -89,6 +93,12 @@ impl Table {
         (self.rows)(trace)
     }
 }
+
+/// What the column `start` is.
+pub(super) const START: &str = "Start in ns";
+
+/// What the column `stop` is.
+pub(super) const STOP: &str = "End in ns as stored";
 
 /// What the column `duration` is.
 pub(super) const DURATION: &str = "Length in ns; null where the end is missing or before the start";

@@ -2,7 +2,6 @@
 
 mod agents;
 mod calls;
-mod dispatch_times;
 mod header;
 mod id_map;
 mod join;
@@ -13,6 +12,7 @@ mod links;
 mod live_ops;
 mod metadata;
 mod names;
+mod op_times;
 mod ops;
 mod plan;
 mod processes;
@@ -22,7 +22,6 @@ mod secondary_tables;
 mod signal;
 
 pub(super) use agents::{Agents, NO_GPU};
-pub use dispatch_times::{DispatchTimes, TimeColumns};
 pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, Variant};
 pub(super) use id_map::IdMap;
 pub(super) use kinds::OpKind;
@@ -30,5 +29,6 @@ pub use kinds::copy_type;
 pub(super) use live_ops::LiveOps;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
+pub use op_times::{OpTimes, TimeColumns};
 pub(super) use plan::{Field, Plan};
 pub(super) use processes::Processes;

@@ -114,10 +114,12 @@ fn names_and_times_are_the_same_alone_and_beside_other_columns() {
     let fixtures = ["two-kernels", "bad-rows", "empty", "graph-launch"].map(support::fixture);
     let mut traces: Vec<&Path> = fixtures.iter().map(|path| &**path).collect();
     traces.push(&big);
-    for traces in [traces.clone(), vec![&big]] {
-        let alone = format!("{TIMES} from dispatches group by 1 order by 1");
+    for (traces, table) in
+        [(traces.clone(), "dispatches"), (traces, "ops"), (vec![&big], "dispatches"), (vec![&big], "ops")]
+    {
+        let alone = format!("{TIMES} from {table} group by 1 order by 1");
         let Some(expected) =
-            rows(&traces, &format!("{TIMES}, max(queue) as queue from dispatches group by 1 order by 1"))
+            rows(&traces, &format!("{TIMES}, max(queue) as queue from {table} group by 1 order by 1"))
         else {
             return;
         };

@@ -1,48 +1,67 @@
-//! The names and times of dispatches, read without the rest of a trace, are those of the trace.
+//! The names and times of ops, read without the rest of a trace, are those of the trace.
 
 use std::path::Path;
 
-use rtl_schema::table::Dispatches;
-use rtl_schema::{Select, Strings, TimeColumns, Trace};
+use rtl_schema::{Select, Strings, Tables, TimeColumns, Trace};
 use rusqlite::Connection;
 use support::{Layout, Options};
 
-/// Name, start and duration of each dispatch.
-type Rows = Vec<(String, i64, Option<i64>)>;
+/// Name, start and duration of each dispatch, and of each copy and barrier.
+#[derive(Debug, Default, PartialEq)]
+struct Rows {
+    dispatches: Vec<Op>,
+    others: [Vec<Op>; 2],
+}
 
-fn rows(dispatches: &Dispatches, strings: &Strings) -> Rows {
-    dispatches.iter().map(|row| (strings.get(row.name).to_owned(), row.start, row.duration)).collect()
+type Op = (String, i64, Option<i64>);
+
+impl Rows {
+    fn add(&mut self, tables: &Tables, strings: &Strings) {
+        let op = |name, start, duration| (strings.get(name).to_owned(), start, duration);
+        self.dispatches.extend(tables.dispatches.iter().map(|row| op(row.name, row.start, row.duration)));
+        let [copies, barriers] = &mut self.others;
+        copies.extend(tables.copies.iter().map(|row| op(row.name, row.start, row.duration)));
+        barriers.extend(tables.barriers.iter().map(|row| op(row.name, row.start, row.duration)));
+    }
 }
 
 /// The rows of a trace as [`Trace::read`] has them.
 fn of_trace(path: &Path) -> Rows {
     let tables = Trace::open(path).unwrap().read(&Select::ops()).unwrap();
-    rows(&tables.dispatches, &tables.strings)
+    let mut rows = Rows::default();
+    rows.add(&tables, &tables.strings);
+    rows
 }
 
 /// Checks every choice of columns; returns the number of pieces, `None` where only the whole trace can be read.
 fn assert_times(path: &Path) -> Option<usize> {
+    let whole = of_trace(path);
     let mut pieces = 0;
-    for columns in [[true, true], [false, false], [false, true], [true, false]] {
-        let columns = TimeColumns { name: columns[0], start: columns[1] };
-        let times = Trace::open(path).unwrap().into_dispatch_times().unwrap().ok()?;
-        let (mut found, mut piece) = (Rows::new(), Dispatches::default());
+    for choice in 0..8 {
+        let columns = TimeColumns { name: choice & 1 > 0, start: choice & 2 > 0, other_ops: choice & 4 > 0 };
+        let times = Trace::open(path).unwrap().into_op_times().unwrap().ok()?;
+        let (mut found, mut piece) = (Rows::default(), Tables::default());
         pieces = times.pieces();
         for number in 0..pieces {
             times.read(number, columns, &mut piece).unwrap();
-            found.extend(rows(&piece, times.strings()));
+            found.add(&piece, times.strings());
         }
-        let mut expected = of_trace(path);
-        for (name, start, _) in &mut expected {
-            if !columns.name {
-                times.strings().get(rtl_schema::NameId::default()).clone_into(name);
-            }
-            *start = if columns.start { *start } else { 0 };
+        let no_name = times.strings().get(rtl_schema::NameId::NONE);
+        let expected = |(name, start, duration): &Op| -> Op {
+            let name = if columns.name { name } else { no_name };
+            (name.to_owned(), if columns.start { *start } else { 0 }, *duration)
+        };
+        let found = [&found.dispatches, &found.others[0], &found.others[1]];
+        let whole = [&whole.dispatches, &whole.others[0], &whole.others[1]];
+        for (table, (found, whole)) in found.iter().zip(whole).enumerate() {
+            let whole: Vec<Op> = match table == 0 || columns.other_ops {
+                true => whole.iter().map(expected).collect(),
+                false => Vec::new(),
+            };
+            let differs = found.iter().zip(&whole).enumerate().find(|(_, (found, whole))| found != whole);
+            assert_eq!(differs, None, "table {table} of {} {columns:?}", path.display());
+            assert_eq!(found.len(), whole.len(), "table {table} of {} {columns:?}", path.display());
         }
-        let differs =
-            found.iter().zip(&expected).enumerate().find(|(_, (found, expected))| found != expected);
-        assert_eq!(differs, None, "{} {columns:?}", path.display());
-        assert_eq!(found.len(), expected.len(), "{} {columns:?}", path.display());
     }
     Some(pieces)
 }
@@ -91,7 +110,7 @@ fn unusual_rows_have_the_times_of_the_trace() {
     drop(connection);
     assert!(assert_times(&copy).is_some());
     // Nine types that are no copies, annotations or barriers, seven GPUs that are agents, and eleven starts.
-    assert_eq!(of_trace(&copy).len(), 2 + 9 * 7 * 11);
+    assert_eq!(of_trace(&copy).dispatches.len(), 2 + 9 * 7 * 11);
 }
 
 #[test]
@@ -114,8 +133,8 @@ fn a_table_that_changes_during_the_scan_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.db");
     support::generate(&Options { ops: 90_000, ..Options::default() }, &path).unwrap();
-    let times = Trace::open(&path).unwrap().into_dispatch_times().unwrap().unwrap();
-    let mut piece = Dispatches::default();
+    let times = Trace::open(&path).unwrap().into_op_times().unwrap().unwrap();
+    let mut piece = Tables::default();
     for number in 0..times.pieces() - 1 {
         times.read(number, TimeColumns::default(), &mut piece).unwrap();
     }

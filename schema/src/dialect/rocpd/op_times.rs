@@ -1,14 +1,14 @@
-//! Names and times of dispatches, read without the rest of the trace.
+//! Names and times of ops, read without the rest of the trace.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::kinds::Kinds;
+use super::kinds::{Kinds, OpKind};
 use super::{Header, NO_GPU, Names, Variant};
 use crate::column::ESCAPE;
 use crate::input::Input;
 use crate::sqlite::{AddRows, Database, RUN, Row, SharedScan};
-use crate::table::{Dispatch, Dispatches};
-use crate::{NameId, Result, Strings};
+use crate::table::{Barrier, Copy, Dispatch};
+use crate::{NameId, Result, Strings, Tables};
 
 /// Of the GPU the sign is enough in most rows: a negative one may be no agent.
 const COLUMNS: [&str; 5] = ["gpuId", "start", "end", "opType_id", "description_id"];
@@ -16,10 +16,10 @@ const COLUMNS: [&str; 5] = ["gpuId", "start", "end", "opType_id", "description_i
 const TIMES: usize = 3;
 const NAMED: usize = 4;
 
-/// The names and times of the dispatches of a trace, which threads read in pieces of some thousand rows. Nothing else of the trace is
-/// in memory, and each piece only where it is read to: see [`crate::Trace::into_dispatch_times`].
+/// The names and times of the ops of a trace, which threads read in pieces of some thousand rows. Nothing else of the trace is
+/// in memory, and each piece only where it is read to: see [`crate::Trace::into_op_times`].
 #[derive(Debug)]
-pub struct DispatchTimes {
+pub struct OpTimes {
     scan: SharedScan<{ COLUMNS.len() }>,
     variant: Variant,
     names: Names,
@@ -37,30 +37,36 @@ const PIECE: usize = 512;
 /// No row has this type.
 const NO_TYPE: i64 = i64::MIN;
 
-/// The columns of [`DispatchTimes`] that are read besides durations.
+/// The columns of [`OpTimes`] that are read besides durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TimeColumns {
     /// The names.
     pub name: bool,
     /// The starts.
     pub start: bool,
+    /// Copies and barriers beside dispatches, with their names and times.
+    pub other_ops: bool,
 }
 
 impl TimeColumns {
     /// The columns of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
-        Self { name: self.name | other.name, start: self.start | other.start }
+        Self {
+            name: self.name | other.name,
+            start: self.start | other.start,
+            other_ops: self.other_ops | other.other_ops,
+        }
     }
 }
 
 impl Header {
     /// Of the database whose header it is; the database comes back where only SQLite can read it.
-    pub(crate) fn into_dispatch_times(
+    pub(crate) fn into_op_times(
         self,
         database: Database,
         inputs: Vec<Input>,
-    ) -> Result<std::result::Result<DispatchTimes, (Database, Vec<Input>)>> {
+    ) -> Result<std::result::Result<OpTimes, (Database, Vec<Input>)>> {
         let Self { variant, names, references, tables } = self;
         let scan = match database.into_scan("rocpd_op", COLUMNS, PIECE)? {
             Ok(scan) => scan,
@@ -69,11 +75,11 @@ impl Header {
         let open = references.open_dispatches.into_iter().map(|open| open.row).collect();
         let strings = tables.strings;
         let read = AtomicUsize::new(0);
-        Ok(Ok(DispatchTimes { scan, variant, names, strings, open, read, _inputs: inputs }))
+        Ok(Ok(OpTimes { scan, variant, names, strings, open, read, _inputs: inputs }))
     }
 }
 
-impl DispatchTimes {
+impl OpTimes {
     /// The strings of the trace, to which names refer.
     pub fn strings(&self) -> &Strings {
         &self.strings
@@ -84,31 +90,33 @@ impl DispatchTimes {
         self.scan.pieces() + usize::from(!self.open.is_empty())
     }
 
-    /// Replaces the rows of `into` by those of a piece, of which all columns that are not read have their default.
+    /// Replaces the dispatches, copies and barriers of `into` by those of a piece, of which all columns that are not read have their
+    /// default.
     ///
     /// # Errors
     /// Where SQLite cannot read the table, or it has changed since the first piece.
-    pub fn read(&self, piece: usize, columns: TimeColumns, into: &mut Dispatches) -> Result<()> {
-        into.restart();
+    pub fn read(&self, piece: usize, columns: TimeColumns, into: &mut Tables) -> Result<()> {
+        into.dispatches.restart();
+        into.copies.clear();
+        into.barriers.clear();
+        let mut part = Part::new(self, columns, into);
         if piece == self.scan.pieces() {
-            self.open.iter().for_each(|open| into.push(*open));
+            self.open.iter().for_each(|open| part.push(open.name, open.start, open.duration));
+        } else if columns.name {
+            self.scan.read::<NAMED>(piece, &mut part)?;
         } else {
-            let mut part = Part::new(self, columns, into);
-            match columns.name {
-                true => self.scan.read::<NAMED>(piece, &mut part)?,
-                false => self.scan.read::<TIMES>(piece, &mut part)?,
-            }
-            into.complete_times();
+            self.scan.read::<TIMES>(piece, &mut part)?;
         }
+        into.dispatches.complete_times();
         if self.read.fetch_add(1, Ordering::AcqRel) + 1 == self.pieces() { self.scan.check() } else { Ok(()) }
     }
 }
 
 /// The rows of a piece so far.
 struct Part<'a> {
-    of: &'a DispatchTimes,
+    of: &'a OpTimes,
     columns: TimeColumns,
-    rows: &'a mut Dispatches,
+    into: &'a mut Tables,
     kinds: Kinds,
     /// A type of dispatches, once one was met.
     kernel_type: i64,
@@ -125,20 +133,24 @@ struct Run {
 }
 
 impl<'a> Part<'a> {
-    fn new(of: &'a DispatchTimes, columns: TimeColumns, rows: &'a mut Dispatches) -> Self {
+    fn new(of: &'a OpTimes, columns: TimeColumns, into: &'a mut Tables) -> Self {
         let run = Run { durations: [0; RUN], starts: [0; RUN], names: [NameId::NONE; RUN], long: Vec::new() };
-        Self { of, columns, rows, kinds: Kinds::default(), kernel_type: NO_TYPE, run: Box::new(run) }
+        Self { of, columns, into, kinds: Kinds::default(), kernel_type: NO_TYPE, run: Box::new(run) }
     }
 
     #[inline(always)]
     fn add_run(&mut self, rows: impl Iterator<Item = [i64; NAMED]>) {
-        let Self { of, columns, rows: into, kinds, kernel_type, run } = self;
-        let DispatchTimes { names, strings, variant, .. } = of;
+        let Self { of, columns, into, kinds, kernel_type, run } = self;
+        let OpTimes { names, strings, variant, .. } = of;
         let mut count = 0;
         for [start, end, op_type, name] in rows {
             if op_type != *kernel_type {
-                let (kind, _) = kinds.get(Some(op_type), names, strings);
+                let (kind, type_name) = kinds.get(Some(op_type), names, strings);
                 if !kind.is_dispatch(NO_GPU) {
+                    if columns.other_ops {
+                        let name = variant.name(names.get(Some(name)), type_name, strings);
+                        push_other(into, *columns, kind, (name, start, end.checked_sub(start)));
+                    }
                     continue;
                 }
                 *kernel_type = op_type;
@@ -162,13 +174,43 @@ impl<'a> Part<'a> {
             }
             count += 1;
         }
-        into.duration.extend(&run.durations[..count], run.long.drain(..));
+        let dispatches = &mut into.dispatches;
+        dispatches.duration.extend(&run.durations[..count], run.long.drain(..));
         if columns.start {
-            into.start.extend_from_slice(&run.starts[..count]);
+            dispatches.start.extend_from_slice(&run.starts[..count]);
         }
         if columns.name {
-            into.name.extend_from_slice(&run.names[..count]);
+            dispatches.name.extend_from_slice(&run.names[..count]);
         }
+    }
+
+    /// Adds a dispatch.
+    fn push(&mut self, name: NameId, start: i64, duration: Option<i64>) {
+        let dispatches = &mut self.into.dispatches;
+        dispatches.duration.push(duration);
+        if self.columns.start {
+            dispatches.start.push(start);
+        }
+        if self.columns.name {
+            dispatches.name.push(name);
+        }
+    }
+}
+
+/// Adds an op that is no dispatch, if it is a copy or a barrier.
+#[cold]
+fn push_other(
+    into: &mut Tables,
+    columns: TimeColumns,
+    kind: OpKind,
+    (name, start, duration): (NameId, i64, Option<i64>),
+) {
+    let name = if columns.name { name } else { NameId::NONE };
+    let start = if columns.start { start } else { 0 };
+    match kind {
+        OpKind::Copy(_) => into.copies.push(Copy { name, start, duration, ..Copy::default() }),
+        OpKind::Barrier => into.barriers.push(Barrier { name, start, duration, ..Barrier::default() }),
+        _ => {}
     }
 }
 
@@ -196,15 +238,15 @@ impl Part<'_> {
     #[cold]
     fn add_row(&mut self, row: &Row<'_>) {
         let [gpu, start, end, op_type, name] = std::array::from_fn(|at| row.int(at));
-        let DispatchTimes { names, strings, variant, .. } = self.of;
+        let OpTimes { names, strings, variant, .. } = self.of;
         let (kind, type_name) = self.kinds.get(op_type, names, strings);
-        let Some(start) = start.filter(|_| kind.is_dispatch(gpu.unwrap_or(NO_GPU))) else { return };
-        self.rows.duration.push(end.and_then(|end| end.checked_sub(start)));
-        if self.columns.start {
-            self.rows.start.push(start);
-        }
-        if self.columns.name {
-            self.rows.name.push(variant.name(names.get(name), type_name, strings));
+        let Some(start) = start else { return };
+        let duration = end.and_then(|end| end.checked_sub(start));
+        let name = variant.name(names.get(name), type_name, strings);
+        if kind.is_dispatch(gpu.unwrap_or(NO_GPU)) {
+            self.push(name, start, duration);
+        } else if self.columns.other_ops {
+            push_other(self.into, self.columns, kind, (name, start, duration));
         }
     }
 }
