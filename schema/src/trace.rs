@@ -106,6 +106,11 @@ impl Trace {
         self.run.is_some() || !matches!(registry::reader(self.dialect), Reader::Ops { .. })
     }
 
+    /// Whether to open it again takes as long as to copy it, because it is compressed or a stream.
+    pub fn is_copy(&self) -> bool {
+        self.inputs.iter().any(Input::is_copy)
+    }
+
     /// Its size in bytes: of the file, or of the files of a run of a data set.
     pub fn size(&self) -> u64 {
         let of_file = || std::fs::metadata(&self.path).map_or(0, |file| file.len());

@@ -5,6 +5,14 @@ use cli::{Exit, Failure};
 /// What DuckDB puts before the message of a table that cannot be read.
 const OF_A_TABLE: &str = "Error in replacement scan: ";
 
+/// What a table function puts before the message of a trace that cannot be read.
+const OF_A_TRACE: &str = "Error in trace: ";
+
+/// The message of a table function that cannot read a trace.
+pub(crate) fn of_trace(error: rtl_schema::Error) -> String {
+    format!("{OF_A_TRACE}{error}\n{}", error.hint())
+}
+
 /// The failure of a library that cannot be used, or of a query.
 pub(crate) fn of(error: duckdb::Error) -> Failure {
     match error {
@@ -35,7 +43,8 @@ fn query(message: &str) -> Failure {
     if problem.starts_with("INTERRUPT") {
         return Failure::usage("interrupted");
     }
-    if let Some((_, damage)) = problem.split_once(OF_A_TABLE) {
+    let damage = [OF_A_TABLE, OF_A_TRACE].iter().find_map(|mark| problem.split_once(mark));
+    if let Some((_, damage)) = damage {
         return Failure::input(anyhow::Error::msg(damage.to_owned()))
             .with_hint(suggestion.unwrap_or_default());
     }

@@ -8,6 +8,7 @@ use duckdb::{Bound, Call, Chunk, Scan, TableFunction, Type};
 use rtl_schema::Select;
 use tables::{CHUNK, Table};
 
+use crate::failure;
 use crate::source::{Source, Trace};
 use crate::times_scan::TimesScan;
 use crate::vector;
@@ -91,14 +92,14 @@ impl Bound for BoundTable {
 
     fn scan(&self, columns: &[usize]) -> Result<Box<dyn Scan>, String> {
         if let Some(times) = self.table.times(columns)
-            && let Some(traces) = self.source.times(self.position).map_err(|error| error.to_string())?
+            && let Some(traces) = self.source.times(self.position).map_err(failure::of_trace)?
         {
             return Ok(Box::new(TimesScan::new(self.table, columns.to_vec(), times, traces)));
         }
         let needs =
             |&column: &usize| self.table.columns.get(column).map_or(Select::ops(), |column| column.needs);
         let select = columns.iter().map(needs).fold(self.table.needs, Select::union);
-        let traces = self.source.load(self.position, select).map_err(|error| error.to_string())?;
+        let traces = self.source.load(self.position, select).map_err(failure::of_trace)?;
         Ok(Box::new(TableScan::new(self.table, columns.to_vec(), traces)))
     }
 }

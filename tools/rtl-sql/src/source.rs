@@ -13,6 +13,9 @@ use crate::vector::Dictionaries;
 /// The number of traces that stay open until they are read. Each may have several descriptors and a copy of its header.
 const KEPT_OPEN: usize = 64;
 
+/// How many scans of a trace keep nothing: they take about as much CPU as to read the whole trace, which then stays.
+const SCANS: u32 = 4;
+
 /// Traces, each read when a query needs it.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -36,8 +39,8 @@ enum State {
     Closed,
     /// Not read yet.
     Open(Box<rtl_schema::Trace>),
-    /// A scan has read the times of its ops, and kept nothing.
-    Scanned,
+    /// This number of scans has read the times of its ops, and kept nothing.
+    Scanned(u32),
     Read(Arc<Trace>),
 }
 
@@ -110,8 +113,8 @@ impl Source {
         *wanted = wanted.union(select);
     }
 
-    /// The times of the ops of a trace, or of all; `None` where another scan has read them already or needs other parts, and so
-    /// the traces are better read as a whole.
+    /// The times of the ops of a trace, or of all; `None` where a trace is better read as a whole, because the statement
+    /// needs other parts, or there were several scans.
     ///
     /// # Errors
     /// Where a trace cannot be read.
@@ -145,20 +148,24 @@ pub(crate) struct Times {
 }
 
 impl TraceFile {
-    /// The times of its ops, if no scan has read them yet.
+    /// The times of its ops, unless it is read or scans have read them often enough.
     fn times(&self) -> Result<Option<Times>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let trace = match std::mem::take(&mut *state) {
-            State::Open(trace) => *trace,
-            State::Closed => rtl_schema::Trace::open(&self.path)?,
-            other @ (State::Scanned | State::Read(_)) => {
+        let (open, scans) = match std::mem::take(&mut *state) {
+            State::Open(trace) => (Some(*trace), 0),
+            State::Closed => (None, 0),
+            State::Scanned(scans) if scans < SCANS => (None, scans),
+            other => {
                 *state = other;
                 return Ok(None);
             }
         };
-        Ok(match trace.into_op_times()? {
+        let trace = open.map_or_else(|| rtl_schema::Trace::open(&self.path), Ok)?;
+        // A copy would have to be made for each scan.
+        let scan = if trace.is_copy() { Err(trace) } else { trace.into_op_times()? };
+        Ok(match scan {
             Ok(ops) => {
-                *state = State::Scanned;
+                *state = State::Scanned(scans + 1);
                 Some(Times { label: self.label.clone(), ops })
             }
             Err(trace) => {
@@ -177,7 +184,7 @@ impl TraceFile {
             return Ok(Arc::clone(trace));
         }
         let (open, select) = match std::mem::take(&mut *state) {
-            State::Closed | State::Scanned => (None, wanted),
+            State::Closed | State::Scanned(_) => (None, wanted),
             State::Open(trace) => (Some(trace), wanted),
             State::Read(trace) => (None, trace.loaded.select().union(wanted)),
         };

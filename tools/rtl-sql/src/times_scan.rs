@@ -7,6 +7,7 @@ use duckdb::{Chunk, Scan};
 use rtl_schema::{OpTimes, TimeColumns};
 use tables::{CHUNK, Loaded, Table};
 
+use crate::failure;
 use crate::source::{Times, Trace};
 use crate::vector::{self, Dictionaries};
 
@@ -76,7 +77,7 @@ impl TimesScan {
                 }
             };
             let read = piece.rows.loaded.read_times(ops, number - first, self.times);
-            read.map_err(|error| error.to_string())?;
+            read.map_err(failure::of_trace)?;
             if self.table.rows(&piece.rows.loaded) > 0 {
                 return Ok(Some(piece));
             }
