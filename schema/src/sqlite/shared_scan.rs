@@ -40,7 +40,7 @@ struct Scratch {
 
 impl Database {
     /// A scan of `table` in pieces of `length` leaves, in the state that the database holds (see [`Self::hold`]). The database itself
-    /// comes back where only SQLite can read these columns, or they are more than five.
+    /// comes back where only SQLite can read these columns or the first leaf, or they are more than five.
     ///
     /// # Errors
     /// Where the file cannot be read.
@@ -50,8 +50,12 @@ impl Database {
         columns: [&'static str; N],
         length: usize,
     ) -> Result<std::result::Result<SharedScan<N>, Self>> {
-        let found =
-            self.leaves(table, &columns)?.map(|(pages, layout, leaves)| (pages.state(), layout, leaves));
+        let found = self.leaves(table, &columns)?.and_then(|(pages, layout, leaves)| {
+            // Where no leaf is for us, each piece would step through the table from its start.
+            let mut decoder = Decoder::new(pages, &layout, 1);
+            pages.read_leaves(leaves.get(..1)?, |leaf| decoder.records(leaf, |_| ()))?;
+            Some((pages.state(), layout, leaves))
+        });
         let ((Some(file), image), Some((state, layout, leaves))) = (self.file(), found) else {
             return Ok(Err(self));
         };

@@ -125,7 +125,8 @@ fn foreign_traces_have_the_times_that_they_have_as_a_whole() {
             }
         }
     }
-    println!("{seen} traces");
+    // RPD's, rocm-trace-lite's and rtl's databases are among them.
+    assert!(seen >= 3, "{seen} traces");
 }
 
 #[test]
