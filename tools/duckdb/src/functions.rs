@@ -62,6 +62,31 @@ macro_rules! functions {
             }
         }
 
+        /// The functions of the DuckDB that is linked.
+        #[cfg(feature = "linked")]
+        mod linked {
+            use std::ffi::{CStr, c_void};
+
+            // The crate brings the library; its declarations are not used.
+            #[cfg(feature = "bundled")]
+            use libduckdb_sys as _;
+
+            #[cfg_attr(not(feature = "bundled"), link(name = "duckdb"))]
+            unsafe extern "C" {
+                $(#[link_name = concat!("duckdb_", stringify!($safe))] fn $safe();)*
+                $(#[link_name = concat!("duckdb_", stringify!($name))] fn $name();)*
+            }
+
+            /// The address of a function, null where it is none of these.
+            pub(super) fn find(name: &CStr) -> *mut c_void {
+                let known = [
+                    $((functions!(@name $safe), $safe as *mut c_void),)*
+                    $((functions!(@name $name), $name as *mut c_void),)*
+                ];
+                known.into_iter().find(|(known, _)| *known == name).map_or(std::ptr::null_mut(), |(_, address)| address)
+            }
+        }
+
         $(
             pub(crate) fn $safe($($safe_argument: $safe_type),*) $(-> $safe_result)? {
                 // SAFETY: The function needs valid handles only, and a handle comes from DuckDB.
@@ -213,6 +238,12 @@ pub(crate) fn look_up(path: &Path, symbol: impl Fn(&CStr) -> *mut c_void) -> Res
     // Another thread may have been faster.
     let _ = FUNCTIONS.set(functions);
     Ok(())
+}
+
+/// The address of a function of the DuckDB that is linked.
+#[cfg(feature = "linked")]
+pub(crate) fn linked(name: &CStr) -> *mut c_void {
+    linked::find(name)
 }
 
 /// The text behind a pointer of DuckDB; empty where it is null.

@@ -1,7 +1,8 @@
 //! DuckDB behind a safe interface: the only crate of the tools with `unsafe`.
 //!
 //! Nothing is linked: [`load`] opens `libduckdb.so` while the program runs and looks up the functions that are used
-//! (`functions.rs`), so that building needs no library and programs start without it. [`Database::open`] makes a database in
+//! (`functions.rs`), so that building needs no library and programs start without it; the features `linked` and `bundled` link one
+//! (`linked.rs`). [`Database::open`] makes a database in
 //! memory, [`Connection::register`] adds a table of one's own ([`TableFunction`]), [`Database::replace_tables`] gives names a
 //! meaning when a query has them, [`Connection::statements`] splits a text into statements, and [`Statement::execute`] gives
 //! [`Rows`] of [`Value`]s, on one thread unless [`Workers`] join.
@@ -15,6 +16,7 @@ mod database;
 mod error;
 mod functions;
 mod handles;
+#[cfg_attr(feature = "linked", path = "linked.rs")]
 mod library;
 mod logical_type;
 mod output;

@@ -77,16 +77,25 @@ fn a_damaged_trace_is_named_whichever_columns_are_read() {
     }
 }
 
-#[test]
-fn a_library_that_is_missing_is_named() {
+/// An answer where the library that is to be opened does not exist.
+fn without_a_library() -> std::process::Output {
     let trace = support::fixture("two-kernels");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtl-sql"));
-    let output = command
-        .env("RTL_DUCKDB", "/nowhere/libduckdb.so")
-        .arg(&*trace)
-        .arg("select 1 as one")
-        .output()
-        .unwrap();
+    command.env("RTL_DUCKDB", "/nowhere/libduckdb.so").arg(&*trace).arg("select 1 as one").output().unwrap()
+}
+
+#[test]
+#[cfg(feature = "linked")]
+fn a_library_that_is_linked_needs_no_other() {
+    let output = without_a_library();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("one\n"));
+}
+
+#[test]
+#[cfg(not(feature = "linked"))]
+fn a_library_that_is_missing_is_named() {
+    let output = without_a_library();
     let message = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(
