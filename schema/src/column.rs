@@ -38,6 +38,21 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
+    /// Appends rows.
+    pub(crate) fn extend_from_slice(&mut self, new: &[T]) {
+        match (&mut *self, new) {
+            (_, []) => {}
+            (Self::Values(values), _) => values.extend_from_slice(new),
+            (Self::Uniform { value, len }, [first, ..])
+                if (*len == 0 || *first == *value) && new.iter().all(|other| other == first) =>
+            {
+                *value = *first;
+                *len += new.len();
+            }
+            _ => self.to_mut().extend_from_slice(new),
+        }
+    }
+
     /// Appends the first row with another value: a call, so that the usual case is short.
     #[cold]
     #[inline(never)]

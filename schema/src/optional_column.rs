@@ -101,6 +101,11 @@ impl<T: Sentinel> OptionalColumn<T> {
         }
     }
 
+    /// Appends rows.
+    pub(crate) fn extend_from_slice(&mut self, new: &[Option<T>]) {
+        new.iter().for_each(|new| self.push(*new));
+    }
+
     #[cold]
     #[inline(never)]
     fn push_sentinel(&mut self) {

@@ -1,22 +1,22 @@
-//! Integer columns of usual rows, for a quarter of the cost of a [`Row`]: the first types of a record header, looked at as one
-//! number, say where the values are.
+//! Integer columns of usual rows, for a quarter of the cost of a [`Row`]: the first types of a record header, looked at as a few
+//! numbers, say where the values are.
 
-use super::layout::{Layout, Place};
-use super::pages::Leaf;
+use super::layout::{Layout, Place, Stored};
+use super::pages::{Leaf, LeafBuffer, Pages};
 use super::record::{Decoder, WIDTH, width};
 use super::row::Row;
+use super::varint::varint;
 
 const WORD: usize = size_of::<u64>();
 /// The bytes of a header that may be looked at, `W` words of them: its length, and types of one byte each.
-const WINDOW: usize = 2 * WORD;
+const WINDOW: usize = 4 * WORD;
 /// The longest rowid in bytes.
 const ROWID: usize = 9;
 /// How many usual rows come at once, at most.
 pub(crate) const RUN: usize = 256;
-/// How many headers are remembered. Two that are remembered in one place displace each other.
-const REMEMBERED: usize = 1024;
-/// How many columns a scan has at most, besides the first one.
-const MOST: usize = 4;
+/// How many headers are remembered, two in each place, of which the first one is found at once.
+const REMEMBERED: usize = 2 * PLACES;
+const PLACES: usize = 1024;
 /// What is looked at of a record: eight bytes from wherever a byte can point to.
 const RECORD: usize = u8::MAX as usize + WORD;
 /// What is looked at of a cell.
@@ -24,53 +24,129 @@ const CELL: usize = 1 + ROWID + RECORD;
 
 /// What the rows of a scan are added to, in order.
 pub trait AddRows<const N: usize> {
-    /// Adds usual rows, at most 256, of which all columns are integers, and the one before is not negative. It takes them all.
-    fn add_usual(&mut self, rows: impl Iterator<Item = [i64; N]>);
+    /// What usual rows with the same header have in common.
+    type Facts: Copy + Default;
 
-    /// Adds another row, with all columns.
+    /// What a row has in common with others of its header. `None` where these are to come as other rows do.
+    fn facts(&self, row: &Row<'_>) -> Option<Self::Facts>;
+
+    /// Adds usual rows, at most 256: their columns are integers, and the sign column is not negative. False where it did not take the
+    /// last row that it looked at: that one comes as others do.
+    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, N, Self::Facts>>) -> bool
+    where
+        Self::Facts: 'a;
+
+    /// Adds another row, with all columns of the scan.
     fn add(&mut self, row: &Row<'_>);
 }
 
-/// Reads integer columns of a table, and of the one before them whether it is negative.
+/// A row of which some columns are integers.
+#[derive(Debug, Clone, Copy)]
+pub struct UsualRow<'a, const N: usize, F> {
+    header: &'a Header<N, F>,
+    record: &'a [u8; RECORD],
+    /// Its cell behind the length.
+    rowid: &'a [u8],
+}
+
+impl<'a, const N: usize, F> UsualRow<'a, N, F> {
+    /// The integer of that one of [`UsualColumns::integers`].
+    #[inline(always)]
+    pub fn int(&self, at: usize) -> i64 {
+        let Value { begin, unused, added } = self.header.values[at];
+        let bytes = self.record[usize::from(begin)..].first_chunk();
+        let word = u64::from_be_bytes(bytes.copied().unwrap_or_default()).cast_signed();
+        (word >> unused) + i64::from(added)
+    }
+
+    /// What it has in common with others of its header.
+    #[inline(always)]
+    pub fn facts(&self) -> &'a F {
+        &self.header.facts
+    }
+
+    /// The rowid.
+    #[inline]
+    pub fn id(&self) -> i64 {
+        varint(self.rowid, &mut 0).unwrap_or_default() as i64
+    }
+
+    /// The eight bytes that end there in the record.
+    #[inline(always)]
+    pub(super) fn word(&self, end: usize) -> u64 {
+        let bytes = self.record.get(end.wrapping_sub(WORD)..).and_then(<[u8]>::first_chunk);
+        u64::from_be_bytes(bytes.copied().unwrap_or_default())
+    }
+
+    /// Bytes of the record.
+    #[inline(always)]
+    pub(super) fn bytes(&self, begin: usize, end: usize) -> &'a [u8] {
+        self.record.get(begin..end).unwrap_or_default()
+    }
+}
+
+/// The columns of usual rows, by their positions in the scan.
+#[derive(Debug, Clone, Copy)]
+pub struct UsualColumns<const N: usize> {
+    /// Usual rows have a value here that is not negative.
+    pub sign: usize,
+    /// The integers of a row.
+    pub integers: [IntegerColumn; N],
+}
+
+/// A column of usual rows.
+#[derive(Debug, Clone, Copy)]
+pub enum IntegerColumn {
+    /// All of them have an integer here.
+    Integer(usize),
+    /// They have an integer or NULL, which reads as 0.
+    OrZero(usize),
+    /// 0 in all rows.
+    Zero,
+}
+
+/// Reads `N` integer columns of a table.
 #[derive(Debug)]
-pub(super) struct Integers {
-    /// The bytes of a header up to the type of the last column, set.
-    mask: Key,
-    known: Box<[Header; REMEMBERED]>,
+pub(super) struct Integers<const N: usize, F> {
+    columns: UsualColumns<N>,
+    masks: Masks,
+    known: Box<[Header<N, F>; REMEMBERED]>,
 }
 
 /// The length of a header and types, of which a number `W` of words matters.
 type Key = [u64; WINDOW / WORD];
 
+/// By the first byte of a header, which is its length or begins with a set bit: its bytes up to the type of the last column of the scan.
+type Masks = Box<[Key; 0x80]>;
+
 /// What follows from the first types of a row.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
-struct Header {
+struct Header<const N: usize, F> {
     /// No header is 0.
     key: Key,
     /// The least length that such a record can have.
     least: u8,
     /// How many lengths it can have from there on: none where a column is no integer.
     lengths: u8,
-    /// Where the sign of the column before the first one is.
+    /// Where the sign is.
     sign: u8,
-    values: [Value; MOST],
+    values: [Value; N],
+    facts: F,
 }
 
-/// An integer: some of the bits of the eight bytes that begin there, and `added` to them.
+/// An integer: the first bits of the eight bytes that begin there, and `added` to them.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     begin: u8,
-    /// The bits before it.
-    before: u8,
-    /// The bits before and behind it.
+    /// The bits behind it.
     unused: u8,
     added: i8,
 }
 
 /// Usual rows, one after the other.
 #[derive(Debug)]
-struct IntegerRows<'a, const N: usize, const W: usize> {
+struct IntegerRows<'a, const N: usize, const W: usize, F> {
     /// The page from where its first cell can start, and bytes behind the page.
     cells: &'a [u8],
     /// Where its first cell can start.
@@ -81,18 +157,18 @@ struct IntegerRows<'a, const N: usize, const W: usize> {
     rowids: RowidLength,
     /// How long all further rows can be together.
     room: usize,
-    mask: Key,
-    known: &'a [Header; REMEMBERED],
+    masks: &'a Masks,
+    known: &'a [Header<N, F>; REMEMBERED],
     /// The row before which they end.
     end: Option<usize>,
 }
 
-impl<const N: usize, const W: usize> Iterator for IntegerRows<'_, N, W> {
-    type Item = [i64; N];
+impl<'a, const N: usize, const W: usize, F> Iterator for IntegerRows<'a, N, W, F> {
+    type Item = UsualRow<'a, N, F>;
 
     /// Ends before a row that is no usual one, or whose header is not known.
     #[inline(always)]
-    fn next(&mut self) -> Option<[i64; N]> {
+    fn next(&mut self) -> Option<Self::Item> {
         let at = usize::from(u16::from_be_bytes(*self.pointers.next()?));
         let row = self.of_cell(at);
         if row.is_none() {
@@ -102,15 +178,15 @@ impl<const N: usize, const W: usize> Iterator for IntegerRows<'_, N, W> {
     }
 }
 
-impl<const N: usize, const W: usize> IntegerRows<'_, N, W> {
-    /// The columns of a cell of which all checks of [`Decoder::record`] hold.
+impl<'a, const N: usize, const W: usize, F> IntegerRows<'a, N, W, F> {
+    /// The row of a cell of which all checks of [`Decoder::record`] hold.
     #[inline(always)]
-    fn of_cell(&mut self, at: usize) -> Option<[i64; N]> {
+    fn of_cell(&mut self, at: usize) -> Option<UsualRow<'a, N, F>> {
         let at = at.wrapping_sub(self.first);
         let cell: &[u8; CELL] = self.cells.get(at..)?.first_chunk()?;
         // A length of several bytes begins with more than a usual one.
         let (payload, record) = (cell[0], self.rowids.record(cell)?);
-        let key: [u64; W] = key(record, self.mask);
+        let key: [u64; W] = key(record, self.masks);
         let header = &self.known[place(key)];
         let fits = payload.wrapping_sub(header.least) < header.lengths;
         let payload = usize::from(payload);
@@ -123,44 +199,75 @@ impl<const N: usize, const W: usize> IntegerRows<'_, N, W> {
             return None;
         }
         self.room -= payload;
-        Some(std::array::from_fn(|column| {
-            let value = &header.values[column];
-            let bytes = record[usize::from(value.begin)..].first_chunk();
-            let word = u64::from_be_bytes(bytes.copied().unwrap_or_default()).cast_signed();
-            match value.unused {
-                0 => word,
-                unused => (word << value.before >> unused) + i64::from(value.added),
-            }
-        }))
+        Some(UsualRow { header, record, rowid: &cell[1..] })
     }
 }
 
-/// How many words of a header tell whether the columns of a layout are integers: one or two. `None` where the table lacks one, or their types
-/// may lie too far behind.
-pub(super) fn words(layout: &Layout) -> Option<usize> {
-    let are_stored = layout.places.iter().all(|place| matches!(place, Place::Stored(_)));
-    let length = 1 + layout.stored.len();
-    let are_few = layout.places.len() <= 1 + MOST && length <= WINDOW;
-    (are_stored && are_few).then(|| length.div_ceil(WORD))
+/// Whether a table can have usual rows: it has these columns, and the types of all columns of a scan are not too far behind.
+pub(super) fn are_usual<const N: usize>(layout: &Layout, columns: &UsualColumns<N>) -> bool {
+    let is_stored = |column: usize| matches!(layout.places.get(column), Some(Place::Stored(_)));
+    let are_stored = columns.integers.iter().all(|column| match *column {
+        IntegerColumn::Integer(column) | IntegerColumn::OrZero(column) => is_stored(column),
+        IntegerColumn::Zero => true,
+    });
+    are_stored && is_stored(columns.sign) && looked_at(layout) <= WINDOW
 }
 
-impl Integers {
-    /// The columns of a layout that has [`words`].
-    pub(super) fn of(layout: &Layout) -> Self {
-        let mut mask = [[0; WORD]; WINDOW / WORD];
-        mask.as_flattened_mut().iter_mut().take(1 + layout.stored.len()).for_each(|byte| *byte = 0xff);
+/// How many bytes of a header say where the columns of a scan are.
+fn looked_at(layout: &Layout) -> usize {
+    1 + layout.stored.len()
+}
+
+impl<const N: usize, F: Copy + Default> Integers<N, F> {
+    /// Columns that [`are_usual`] in that layout.
+    pub(super) fn of(layout: &Layout, columns: UsualColumns<N>) -> Self {
+        let mut masks = Box::new([Key::default(); 0x80]);
+        for (length, mask) in masks.iter_mut().enumerate() {
+            let mut bytes = [[0; WORD]; WINDOW / WORD];
+            bytes.as_flattened_mut()[..length.min(looked_at(layout))].fill(0xff);
+            *mask = bytes.map(u64::from_le_bytes);
+        }
         let known = vec![Header::unusual(Key::default()); REMEMBERED].into_boxed_slice().try_into();
         let Ok(known) = known else { unreachable!("made of that length") };
-        Self { mask: mask.map(u64::from_le_bytes), known }
+        Self { columns, masks, known }
+    }
+
+    /// Adds the rows of leaves, which may be empty only where they are the `whole` table, and returns their number. `Err` has the number of
+    /// rows before the first one that only the library can read.
+    pub(super) fn leaves(
+        &mut self,
+        (pages, layout): (Pages<'_>, &Layout),
+        leaves: &[u32],
+        whole: bool,
+        buffer: &mut LeafBuffer,
+        part: &mut impl AddRows<N, Facts = F>,
+    ) -> Result<u64, u64> {
+        let mut decoder = Decoder::new(pages, layout, leaves.len());
+        let words = looked_at(layout).div_ceil(WORD);
+        let mut given = 0;
+        let read = pages.read_leaves_into(buffer, leaves, |leaf| {
+            let rows = leaf.pointers.len() / 2;
+            if rows == 0 && !whole {
+                return None;
+            }
+            let read = match words {
+                1 => self.rows::<1>(layout, &mut decoder, leaf, part),
+                2 => self.rows::<2>(layout, &mut decoder, leaf, part),
+                _ => self.rows::<4>(layout, &mut decoder, leaf, part),
+            };
+            given += read.err().unwrap_or(rows) as u64;
+            read.ok()
+        });
+        read.map(|()| given).ok_or(given)
     }
 
     /// Adds every row of a leaf. `Err` has the number of rows before the first one of which SQLite might see anything else than we do.
-    pub(super) fn rows<const N: usize, const W: usize>(
+    fn rows<const W: usize>(
         &mut self,
         layout: &Layout,
         decoder: &mut Decoder<'_>,
         leaf: Leaf<'_>,
-        part: &mut impl AddRows<N>,
+        part: &mut impl AddRows<N, Facts = F>,
     ) -> Result<(), usize> {
         let first = leaf.first();
         let (cells, length) = (&leaf.beyond[first..], leaf.page.len() - first);
@@ -168,64 +275,98 @@ impl Integers {
         let mut left = leaf.pointers.as_chunks::<2>().0;
         while !left.is_empty() {
             let run = &left[..left.len().min(RUN)];
-            let mut rows = IntegerRows::<N, W> {
+            let mut rows = IntegerRows::<N, W, F> {
                 cells,
                 first,
                 length,
                 pointers: run.iter(),
                 rowids: RowidLength::of(cells, usize::from(u16::from_be_bytes(run[0])).wrapping_sub(first)),
                 room,
-                mask: self.mask,
+                masks: &self.masks,
                 known: &self.known,
                 end: None,
             };
-            part.add_usual(&mut rows);
+            let takes_all = part.add_usual(&mut rows);
             room = rows.room;
             let (behind, end) = (rows.pointers.len(), rows.end);
             let read = run.len() - behind - usize::from(end.is_some());
-            left = &left[read..];
-            let Some(at) = end else { continue };
-            if !self.learn::<W>(layout, cells, at.wrapping_sub(first)) {
-                let row = leaf.pointers.len() / 2 - left.len();
-                decoder.record(leaf, at, &mut room, |record| part.add(&Row::of_record(record))).ok_or(row)?;
-                left = &left[1..];
-            }
+            let (taken, other) = match end {
+                Some(at) if self.learn::<W>(layout, decoder, leaf, at, part) => (read, None),
+                Some(at) => (read, Some(at)),
+                None if takes_all => (read, None),
+                None => {
+                    let taken = read.saturating_sub(1);
+                    let at = usize::from(u16::from_be_bytes(run[taken]));
+                    // It has taken its room, which is stated by one byte in usual rows.
+                    room += leaf.page.get(at).copied().map_or(0, usize::from);
+                    (taken, Some(at))
+                }
+            };
+            left = &left[taken..];
+            let Some(at) = other else { continue };
+            let row = leaf.pointers.len() / 2 - left.len();
+            decoder.record(leaf, at, &mut room, |record| part.add(&Row::of_record(record))).ok_or(row)?;
+            left = &left[1..];
         }
         Ok(())
     }
 
-    /// Remembers the header of a cell. False where that has been done.
+    /// Brings the header of a cell to where it is found at once. False where it is there.
     #[cold]
-    fn learn<const W: usize>(&mut self, layout: &Layout, cells: &[u8], at: usize) -> bool {
-        let cell = cells.get(at..).and_then(<[u8]>::first_chunk);
-        let Some(record) = cell.and_then(|cell| RowidLength::of(cells, at).record(cell)) else {
+    fn learn<const W: usize>(
+        &mut self,
+        layout: &Layout,
+        decoder: &mut Decoder<'_>,
+        leaf: Leaf<'_>,
+        at: usize,
+        part: &impl AddRows<N, Facts = F>,
+    ) -> bool {
+        let cells = &leaf.beyond[leaf.first()..];
+        let place_of_cell = at.wrapping_sub(leaf.first());
+        let cell = cells.get(place_of_cell..).and_then(<[u8]>::first_chunk);
+        let Some(record) = cell.and_then(|cell| RowidLength::of(cells, place_of_cell).record(cell)) else {
             return false;
         };
-        let short: [u64; W] = key(record, self.mask);
-        let header = &mut self.known[place(short)];
-        if header.key[..W] == short {
+        let short: [u64; W] = key(record, &self.masks);
+        let first = place(short);
+        if self.known[first].key[..W] == short {
             return false;
+        }
+        self.known.swap(first, first + 1);
+        let header = &mut self.known[first];
+        if header.key[..W] == short {
+            return true;
         }
         let mut key = Key::default();
         key[..W].copy_from_slice(&short);
-        *header = Header::of(key, layout).unwrap_or(Header::unusual(key));
+        *header = Header::unusual(key);
+        if let Some(usual) = Header::of(key, layout, &self.columns) {
+            let mut room = leaf.page.len();
+            let mut found = None;
+            decoder.record(leaf, at, &mut room, |record| found = part.facts(&Row::of_record(record)));
+            if let Some(facts) = found {
+                *header = Header { facts, ..usual };
+            }
+        }
         true
     }
 }
 
-impl Header {
+impl<const N: usize, F: Copy + Default> Header<N, F> {
     /// One whose rows are read in another way.
-    const fn unusual(key: Key) -> Self {
-        let nothing = Value { begin: 0, before: 0, unused: 0, added: 0 };
-        Self { key, least: 0, lengths: 0, sign: 0, values: [nothing; MOST] }
+    fn unusual(key: Key) -> Self {
+        let nothing = Value { begin: 0, unused: 0, added: 0 };
+        Self { key, least: 0, lengths: 0, sign: 0, values: [nothing; N], facts: F::default() }
     }
 
     /// One whose columns are integers.
-    fn of(key: Key, layout: &Layout) -> Option<Self> {
+    fn of(key: Key, layout: &Layout, columns: &UsualColumns<N>) -> Option<Self> {
         let bytes = key.map(u64::to_le_bytes);
         let (&length, types) = bytes.as_flattened().split_first()?;
-        // A shorter header lacks columns.
-        if usize::from(length) <= layout.stored.len() || length >= 0x80 {
+        // Columns behind a shorter header are NULL, or have their default.
+        let is_default = |column: &Stored| column.has_default;
+        let absent = layout.stored.get(usize::from(length).checked_sub(1)?..).unwrap_or_default();
+        if length >= 0x80 || absent.iter().any(is_default) {
             return None;
         }
         let mut ends = [0_usize; WINDOW];
@@ -239,29 +380,39 @@ impl Header {
             *to = end;
         }
         let least = u8::try_from(end).ok().filter(|end| *end < 0x80)?;
-        let is_last = usize::from(length) == 1 + layout.stored.len();
+        let is_last = usize::from(length) <= looked_at(layout);
         let mut header =
             Self { least, lengths: if is_last { 1 } else { 0x80 - least }, ..Self::unusual(key) };
-        for (column, place) in layout.places.iter().enumerate() {
-            let Place::Stored(position) = *place else { return None };
-            let (sign, value) = match types[position] {
-                kind @ 1..=6 => {
-                    let width = WIDTH[usize::from(kind)];
-                    let begin = u8::try_from(ends[position].checked_sub(WORD)?).ok()?;
-                    let unused = 64 - 8 * width;
-                    (begin + 8 - width, Value { begin, before: unused, unused, added: 0 })
-                }
-                // The type states the value.
-                8 | 9 => {
-                    let begin = 1 + position as u8;
-                    (begin, Value { begin, before: 0, unused: 56, added: -8 })
-                }
-                _ => return None,
-            };
-            match column.checked_sub(1) {
-                Some(column) => header.values[column] = value,
-                None => header.sign = sign,
+        let position = |column: usize| match layout.places.get(column) {
+            Some(Place::Stored(position)) => Some(*position),
+            _ => None,
+        };
+        // Its sign, and the value.
+        let integer = |position: usize| match types[position] {
+            kind @ 1..=6 => {
+                let width = WIDTH[usize::from(kind)];
+                let begin = u8::try_from(ends[position]).ok()? - width;
+                Some((begin, Value { begin, unused: 64 - 8 * width, added: 0 }))
             }
+            // The type states the value.
+            8 | 9 => {
+                let begin = 1 + position as u8;
+                Some((begin, Value { begin, unused: 56, added: -8 }))
+            }
+            _ => None,
+        };
+        (header.sign, _) = integer(position(columns.sign)?)?;
+        for (value, column) in header.values.iter_mut().zip(columns.integers) {
+            // The length of the header, less that.
+            let zero = Value { begin: 0, unused: 56, added: -(length as i8) };
+            *value = match column {
+                IntegerColumn::Integer(column) => integer(position(column)?)?.1,
+                IntegerColumn::OrZero(column) => match position(column)? {
+                    position if types[position] == 0 => zero,
+                    position => integer(position)?.1,
+                },
+                IntegerColumn::Zero => zero,
+            };
         }
         Some(header)
     }
@@ -300,10 +451,11 @@ impl RowidLength {
     }
 }
 
-/// The bytes of a record that `mask` selects.
+/// The length and the types of a record.
 #[inline(always)]
-fn key<const W: usize>(record: &[u8; RECORD], mask: Key) -> [u64; W] {
+fn key<const W: usize>(record: &[u8; RECORD], masks: &Masks) -> [u64; W] {
     let words = record.as_chunks::<WORD>().0;
+    let mask = &masks[usize::from(record[0] & 0x7f)];
     std::array::from_fn(|word| u64::from_le_bytes(words[word]) & mask[word])
 }
 
@@ -313,5 +465,5 @@ fn place<const W: usize>(key: [u64; W]) -> usize {
     // Odd and without a pattern.
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = key.iter().fold(0, |mixed: u64, word| mixed.rotate_left(29) ^ word);
-    (mixed.wrapping_mul(FACTOR) >> (u64::BITS - REMEMBERED.ilog2())) as usize
+    2 * (mixed.wrapping_mul(FACTOR) >> (u64::BITS - PLACES.ilog2())) as usize
 }

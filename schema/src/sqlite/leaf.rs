@@ -36,27 +36,20 @@ pub(super) fn scan(
         .ok_or(given)
 }
 
-/// Calls `each` for every row, with the leaves divided among threads that fill a part each, and returns the number of
-/// rows; `None` where the library has to start again.
-pub(super) fn scan_parts<P: Send>(
-    pages: Pages<'_>,
-    layout: &Layout,
+/// The parts that `read` makes of stretches of leaves, by several threads where there are many, and the number of rows; `None` where the
+/// library has to start again.
+pub(super) fn parts<P: Send>(
     leaves: &[u32],
-    new: impl Fn() -> P + Sync,
-    each: impl Fn(&mut P, &Row<'_>) + Sync,
+    read: impl Fn(&[u32]) -> Option<(u64, P)> + Sync,
 ) -> Option<(u64, Vec<P>)> {
-    let part = |leaves: &[u32]| {
-        let mut part = new();
-        scan(pages, layout, leaves, |row| each(&mut part, row)).ok().map(|rows| (rows, part))
-    };
     let threads = threads::limit();
     let shares = (PARTS * threads).min(leaves.len() / LEAVES_PER_PART);
     if threads < 2 || shares < 2 {
-        let (rows, part) = part(leaves)?;
+        let (rows, part) = read(leaves)?;
         return Some((rows, vec![part]));
     }
     let shares = leaves.chunks(leaves.len().div_ceil(shares));
-    let counted: Option<Vec<(u64, P)>> = threads::map(shares, part).into_iter().collect();
+    let counted: Option<Vec<(u64, P)>> = threads::map(shares, read).into_iter().collect();
     let (rows, parts): (Vec<u64>, Vec<P>) = counted?.into_iter().unzip();
     Some((rows.iter().sum(), parts))
 }

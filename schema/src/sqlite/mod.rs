@@ -1,7 +1,7 @@
 //! SQLite files, opened without side effects and scanned fast.
 //!
-//! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns; `shared_scan` and
-//! `integers` read integer columns alone, which takes a quarter.
+//! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns; `integers` reads
+//! rows of which few integer columns matter, for a quarter of the cost, and `shared_scan` does so on several threads.
 //! `image` holds one state of a recording that grows, `tail` reads its new rows. SQLite's library takes over for everything unusual
 //! or damaged, within a `budget`. The rows are those of the library.
 
@@ -24,12 +24,12 @@ mod tail;
 mod varint;
 
 pub use database::{Database, Snapshot};
-pub use integers::AddRows;
 pub(crate) use integers::RUN;
+pub use integers::{AddRows, IntegerColumn, UsualColumns, UsualRow};
 pub(crate) use layout::quote;
 pub use pieces::{Leaves, Pieces};
 pub use row::Row;
 pub(crate) use row::scanned;
 pub use shared_scan::SharedScan;
-pub(crate) use stored_key::{ByHeader, StoredColumns, StoredKey};
+pub(crate) use stored_key::{ByHeader, StoredColumns, StoredKey, StoredText};
 pub(crate) use tail::{Followed, Publication, Tail};

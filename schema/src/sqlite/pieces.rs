@@ -1,7 +1,8 @@
 use super::database::Database;
+use super::integers::{self, AddRows, Integers, UsualColumns};
 use super::layout::Layout;
 use super::leaf;
-use super::pages::Pages;
+use super::pages::{LeafBuffer, Pages};
 use super::row::Row;
 use crate::Result;
 
@@ -108,6 +109,31 @@ impl Leaves<'_> {
         new: impl Fn() -> P + Sync,
         each: impl Fn(&mut P, &Row<'_>) + Sync,
     ) -> Option<(u64, Vec<P>)> {
-        leaf::scan_parts(self.pages, &self.layout, share, new, each)
+        leaf::parts(share, |leaves| {
+            let mut part = new();
+            let scanned = leaf::scan(self.pages, &self.layout, leaves, |row| each(&mut part, row));
+            scanned.ok().map(|rows| (rows, part))
+        })
+    }
+
+    /// Whether a table can have usual rows with these columns.
+    pub fn are_usual<const N: usize>(&self, columns: &UsualColumns<N>) -> bool {
+        integers::are_usual(&self.layout, columns)
+    }
+
+    /// As [`Self::scan`], for columns that [`Self::are_usual`].
+    pub fn scan_usual<const N: usize, P: AddRows<N> + Send>(
+        &self,
+        share: &[u32],
+        columns: UsualColumns<N>,
+        new: impl Fn() -> P + Sync,
+    ) -> Option<(u64, Vec<P>)> {
+        leaf::parts(share, |leaves| {
+            let mut part = new();
+            let mut integers = Integers::<N, P::Facts>::of(&self.layout, columns);
+            let (table, whole) = ((self.pages, &self.layout), leaves.len() == 1);
+            let read = integers.leaves(table, leaves, whole, &mut LeafBuffer::default(), &mut part);
+            read.ok().map(|rows| (rows, part))
+        })
     }
 }

@@ -70,25 +70,6 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// The columns from `first` on; `None` where one of them is no integer.
-    #[inline]
-    pub(super) fn integers<const N: usize>(&self, first: usize) -> Option<[i64; N]> {
-        let slots: &[Slot; N] = self.slots.get(first..)?.first_chunk()?;
-        let mut values = [0; N];
-        for (value, slot) in values.iter_mut().zip(slots) {
-            let serial = slot.serial;
-            *value = match serial.wrapping_sub(1) < 6 {
-                true => self.number(*slot),
-                false => match serial {
-                    8 | 9 => i64::from(serial - 8),
-                    ROWID => self.id,
-                    _ => return None,
-                },
-            };
-        }
-        Some(values)
-    }
-
     /// The serial type of column `at`.
     #[inline]
     pub(super) fn serial(&self, at: usize) -> u32 {

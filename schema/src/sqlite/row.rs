@@ -53,21 +53,6 @@ impl<'a> Row<'a> {
         self.int(at).and_then(|value| T::try_from(value).ok())
     }
 
-    /// The columns from `first` on as [`Self::int`] reads them, for less than one by one; `None` where one of them is `None`.
-    #[inline]
-    pub fn ints<const N: usize>(&self, first: usize) -> Option<[i64; N]> {
-        if let Source::Record(record) = &self.source
-            && let Some(values) = record.integers(first)
-        {
-            return Some(values);
-        }
-        let mut values = [0; N];
-        for (at, value) in values.iter_mut().enumerate() {
-            *value = self.int(first + at)?;
-        }
-        Some(values)
-    }
-
     fn as_int(&self, at: usize) -> Option<i64> {
         match self.value(at) {
             ValueRef::Integer(value) => Some(value),

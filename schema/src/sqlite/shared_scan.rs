@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::database::Database;
 use super::image::Image;
-use super::integers::{AddRows, Integers, words};
+use super::integers::{AddRows, IntegerColumn, Integers, UsualColumns, are_usual};
 use super::layout::Layout;
 use super::pages::{LeafBuffer, Pages, State};
 use super::record::Decoder;
 use crate::Result;
+
+/// How many columns a scan has at most, besides the first one.
+const MOST: usize = 4;
 
 /// `N` columns of a table that are mostly integers, in one state of the file: see [`Database::into_scan`].
 #[derive(Debug)]
@@ -17,8 +20,6 @@ pub struct SharedScan<const N: usize> {
     table: &'static str,
     columns: [&'static str; N],
     layout: Layout,
-    /// The words of a record header that are looked at.
-    words: usize,
     leaves: Vec<u32>,
     /// Leaves of one piece.
     length: usize,
@@ -34,13 +35,13 @@ pub struct SharedScan<const N: usize> {
 /// What one piece leaves for another.
 #[derive(Debug)]
 struct Scratch {
-    integers: Integers,
+    integers: Integers<MOST, ()>,
     buffer: LeafBuffer,
 }
 
 impl Database {
     /// A scan of `table` in pieces of `length` leaves, in the state that the database holds (see [`Self::hold`]). The database itself
-    /// comes back where only SQLite can read these columns or the first leaf, or they are more than five.
+    /// comes back where only SQLite can read these columns or the first leaf.
     ///
     /// # Errors
     /// Where the file cannot be read.
@@ -50,6 +51,7 @@ impl Database {
         columns: [&'static str; N],
         length: usize,
     ) -> Result<std::result::Result<SharedScan<N>, Self>> {
+        const { assert!(N <= 1 + MOST) }
         let found = self.leaves(table, &columns)?.and_then(|(pages, layout, leaves)| {
             // Where no leaf is for us, each piece would step through the table from its start.
             let mut decoder = Decoder::new(pages, &layout, 1);
@@ -59,12 +61,13 @@ impl Database {
         let ((Some(file), image), Some((state, layout, leaves))) = (self.file(), found) else {
             return Ok(Err(self));
         };
-        let Some(words) = words(&layout) else { return Ok(Err(self)) };
+        if !are_usual(&layout, &usual::<N>()) {
+            return Ok(Err(self));
+        }
         Ok(Ok(SharedScan {
             table,
             columns,
             layout,
-            words,
             leaves,
             length,
             scratch: Mutex::default(),
@@ -76,23 +79,26 @@ impl Database {
     }
 }
 
+/// The sign column is the first one.
+fn usual<const N: usize>() -> UsualColumns<MOST> {
+    let column = |at| if at + 1 < N { IntegerColumn::Integer(at + 1) } else { IntegerColumn::Zero };
+    UsualColumns { sign: 0, integers: std::array::from_fn(column) }
+}
+
 impl<const N: usize> SharedScan<N> {
     /// How many pieces there are.
     pub fn pieces(&self) -> usize {
         self.leaves.len().div_ceil(self.length)
     }
 
-    /// Adds the rows of a piece to `part`: usual ones with the `M` columns behind the first one.
+    /// Adds the rows of a piece to `part`: usual ones with the columns behind the first one.
     ///
     /// # Errors
     /// Where SQLite cannot read the table.
-    pub fn read<const M: usize>(&self, piece: usize, part: &mut impl AddRows<M>) -> Result<()> {
+    pub fn read(&self, piece: usize, part: &mut impl AddRows<MOST, Facts = ()>) -> Result<()> {
         let first = piece * self.length;
         let leaves = &self.leaves[first..self.leaves.len().min(first + self.length)];
-        let read = match self.words {
-            1 => self.read_leaves::<M, 1>(leaves, part),
-            _ => self.read_leaves::<M, 2>(leaves, part),
-        };
+        let read = self.read_leaves(leaves, part);
         let Err(given) = read else { return Ok(()) };
         // The library goes on from the first row that only it can read.
         let database = self.database();
@@ -115,29 +121,21 @@ impl<const N: usize> SharedScan<N> {
     }
 
     /// `Err` has the number of rows before the first one that only the library can read.
-    fn read_leaves<const M: usize, const W: usize>(
+    fn read_leaves(
         &self,
         leaves: &[u32],
-        part: &mut impl AddRows<M>,
-    ) -> std::result::Result<(), u64> {
+        part: &mut impl AddRows<MOST, Facts = ()>,
+    ) -> std::result::Result<u64, u64> {
         let (pages, layout) = (self.pages(), &self.layout);
-        let mut decoder = Decoder::new(pages, layout, leaves.len());
         let scratch = self.scratch().pop();
-        let Scratch { mut integers, mut buffer } = scratch
-            .unwrap_or_else(|| Scratch { integers: Integers::of(layout), buffer: LeafBuffer::default() });
-        let alone = self.leaves.len() == 1;
-        let mut given = 0;
-        let whole = pages.read_leaves_into(&mut buffer, leaves, |leaf| {
-            let rows = leaf.pointers.len() / 2;
-            if rows == 0 && !alone {
-                return None;
-            }
-            let read = integers.rows::<M, W>(layout, &mut decoder, leaf, part);
-            given += read.err().unwrap_or(rows) as u64;
-            read.ok()
+        let mut scratch = scratch.unwrap_or_else(|| Scratch {
+            integers: Integers::of(layout, usual::<N>()),
+            buffer: LeafBuffer::default(),
         });
-        self.scratch().push(Scratch { integers, buffer });
-        whole.ok_or(given)
+        let Scratch { integers, buffer } = &mut scratch;
+        let read = integers.leaves((pages, layout), leaves, self.leaves.len() == 1, buffer, part);
+        self.scratch().push(scratch);
+        read
     }
 
     fn scratch(&self) -> MutexGuard<'_, Vec<Scratch>> {

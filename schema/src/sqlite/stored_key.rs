@@ -1,5 +1,6 @@
 //! What follows from the header of a record, and values of several columns, compared as they are stored.
 
+use super::integers::UsualRow;
 use super::row::Row;
 
 /// Something of each record header, found once: the types of all values follow from it.
@@ -95,7 +96,41 @@ impl StoredColumns {
     #[inline]
     pub(crate) fn key(&self, row: &Row<'_>) -> Option<StoredKey> {
         let record = row.record()?;
-        Some(StoredKey { types: self.types, words: self.runs.map(|run| record.word(run.end) & run.mask) })
+        Some(self.key_of(|end| record.word(end)))
+    }
+
+    /// The key of a usual row of this header.
+    #[inline(always)]
+    pub(crate) fn usual_key<const N: usize, F>(&self, row: &UsualRow<'_, N, F>) -> StoredKey {
+        self.key_of(|end| row.word(end))
+    }
+
+    /// The key of a row by its eight bytes that end somewhere.
+    #[inline(always)]
+    fn key_of(&self, word: impl Fn(usize) -> u64) -> StoredKey {
+        StoredKey { types: self.types, words: self.runs.map(|run| word(run.end) & run.mask) }
+    }
+}
+
+/// Where the rows of a header have a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoredText {
+    begin: usize,
+    end: usize,
+}
+
+impl StoredText {
+    /// The text or the bytes at a position of a scan.
+    pub(crate) fn of(row: &Row<'_>, column: usize) -> Option<Self> {
+        let record = row.record()?;
+        let (begin, end) = record.bytes_of(column);
+        (record.serial(column) >= 12).then_some(Self { begin, end })
+    }
+
+    /// The text of a usual row of this header.
+    #[inline(always)]
+    pub(crate) fn get<'a, const N: usize, F>(&self, row: &UsualRow<'a, N, F>) -> &'a [u8] {
+        row.bytes(self.begin, self.end)
     }
 }
 

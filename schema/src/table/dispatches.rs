@@ -55,23 +55,23 @@ impl From<&Barrier> for Dispatch {
 }
 
 impl Dispatches {
-    /// Appends a row of which only name, track, times and range are known, and the shape in a trace `with_shapes`: most
-    /// rows of most traces. The next [`Self::push`] or [`Self::fill`] completes the other columns; nothing may be read
-    /// before that.
-    #[inline(always)]
-    pub(crate) fn push_timing(&mut self, row: Dispatch, with_shapes: bool) {
-        self.name.push(row.name);
-        self.track.push(row.track);
-        self.start.push(row.start);
-        self.duration.push(row.duration);
-        self.range.push(row.range);
-        if with_shapes {
-            self.shape.push(row.shape);
-        }
+    /// Appends rows of which only names, tracks, starts, durations and ranges are known. The next [`Self::push`] or [`Self::fill`]
+    /// completes columns that are not appended besides; nothing may be read before that.
+    pub(crate) fn push_timings(
+        &mut self,
+        (names, tracks): (&[NameId], &[TrackId]),
+        (starts, durations): (&[i64], &[u32]),
+        ranges: &[Id],
+    ) {
+        self.name.extend_from_slice(names);
+        self.track.extend_from_slice(tracks);
+        self.start.extend_from_slice(starts);
+        self.duration.extend(durations, std::iter::empty());
+        self.range.extend_from_slice(ranges);
         self.is_ragged = true;
     }
 
-    /// Appends what launched the row of the last [`Self::push_timing`], of a table whose rows all have that.
+    /// Appends what launched a row of [`Self::push_timings`], of a table whose rows all have that.
     #[inline(always)]
     pub(crate) fn push_launch(&mut self, tid: Option<i64>, correlation: Id, enqueued: Option<i64>) {
         self.tid.push(tid);

@@ -4,7 +4,7 @@ pub(crate) mod recipe;
 
 use std::path::Path;
 
-use rtl_schema::sqlite::{AddRows, Database, Row};
+use rtl_schema::sqlite::{AddRows, Database, Row, UsualRow};
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
 /// Rows as (rowid, values); a value as what each of [`Row`]'s functions makes of it.
@@ -66,10 +66,10 @@ pub(crate) fn by_scan_parts(
     Ok(database.scan_parts(table, columns, Vec::new, each)?.concat())
 }
 
-/// A row of a shared scan: all columns as integers, or the last four where that is enough and the first is not negative.
+/// A row of a shared scan: all columns as integers, or the last four with the rowid where that is enough and the first is not negative.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SharedRow {
-    Usual([i64; 4]),
+    Usual(i64, [i64; 4]),
     Other([Option<i64>; 5]),
 }
 
@@ -77,9 +77,26 @@ pub(crate) enum SharedRow {
 #[derive(Debug, Default)]
 struct SharedRows(Vec<SharedRow>);
 
+/// Whether usual rows with that last column are not taken.
+pub(crate) fn is_refused(last: i64) -> bool {
+    last.rem_euclid(64) == 13
+}
+
 impl AddRows<4> for SharedRows {
-    fn add_usual(&mut self, rows: impl Iterator<Item = [i64; 4]>) {
-        self.0.extend(rows.map(SharedRow::Usual));
+    type Facts = ();
+
+    fn facts(&self, _: &Row<'_>) -> Option<()> {
+        Some(())
+    }
+
+    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, 4, ()>>) -> bool {
+        for row in rows {
+            if is_refused(row.int(3)) {
+                return false;
+            }
+            self.0.push(SharedRow::Usual(row.id(), std::array::from_fn(|at| row.int(at))));
+        }
+        true
     }
 
     fn add(&mut self, row: &Row<'_>) {
@@ -117,7 +134,9 @@ pub(crate) fn assert_shared(found: &[SharedRow], expected: &Answer) {
     for (found, (id, expected)) in found.iter().zip(expected) {
         let ints: Vec<Option<i64>> = expected.iter().map(|value| value.int).collect();
         match found {
-            SharedRow::Usual(found) => {
+            SharedRow::Usual(found_id, found) => {
+                assert_eq!(found_id, id);
+                assert!(!is_refused(found[3]), "row {id}");
                 assert_eq!(found.map(Some), ints[1..], "row {id}");
                 assert!(ints[0].is_some_and(|first| first >= 0), "row {id}: {ints:?}");
             }

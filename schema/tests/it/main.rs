@@ -28,3 +28,4 @@ mod scan;
 mod stream;
 mod totals;
 mod truncated_names;
+mod usual_ops;

@@ -20,6 +20,7 @@ mod read;
 mod recent_shapes;
 mod secondary_tables;
 mod signal;
+mod usual_ops;
 
 pub(super) use agents::{Agents, NO_GPU};
 pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, Variant};

@@ -6,15 +6,15 @@ use super::kinds::{Kinds, OpKind};
 use super::{Header, NO_GPU, Names, Variant};
 use crate::column::ESCAPE;
 use crate::input::Input;
-use crate::sqlite::{AddRows, Database, RUN, Row, SharedScan};
+use crate::sqlite::{AddRows, Database, RUN, Row, SharedScan, UsualRow};
 use crate::table::{Barrier, Copy, Dispatch};
 use crate::{NameId, Result, Strings, Tables};
 
 /// Of the GPU the sign is enough in most rows: a negative one may be no agent.
 const COLUMNS: [&str; 5] = ["gpuId", "start", "end", "opType_id", "description_id"];
-/// Columns of the others.
-const TIMES: usize = 3;
-const NAMED: usize = 4;
+/// The others.
+const OTHERS: usize = COLUMNS.len() - 1;
+const NAME: usize = OTHERS - 1;
 
 /// The names and times of the ops of a trace, which threads read in pieces of some thousand rows. Nothing else of the trace is
 /// in memory, and each piece only where it is read to: see [`crate::Trace::into_op_times`].
@@ -102,10 +102,8 @@ impl OpTimes {
         let mut part = Part::new(self, columns, into);
         if piece == self.scan.pieces() {
             self.open.iter().for_each(|open| part.push(open.name, open.start, open.duration));
-        } else if columns.name {
-            self.scan.read::<NAMED>(piece, &mut part)?;
         } else {
-            self.scan.read::<TIMES>(piece, &mut part)?;
+            self.scan.read(piece, &mut part)?;
         }
         into.dispatches.complete_times();
         if self.read.fetch_add(1, Ordering::AcqRel) + 1 == self.pieces() { self.scan.check() } else { Ok(()) }
@@ -138,52 +136,6 @@ impl<'a> Part<'a> {
         Self { of, columns, into, kinds: Kinds::default(), kernel_type: NO_TYPE, run: Box::new(run) }
     }
 
-    #[inline(always)]
-    fn add_run(&mut self, rows: impl Iterator<Item = [i64; NAMED]>) {
-        let Self { of, columns, into, kinds, kernel_type, run } = self;
-        let OpTimes { names, strings, variant, .. } = of;
-        let mut count = 0;
-        for [start, end, op_type, name] in rows {
-            if op_type != *kernel_type {
-                let (kind, type_name) = kinds.get(Some(op_type), names, strings);
-                if !kind.is_dispatch(NO_GPU) {
-                    if columns.other_ops {
-                        let name = variant.name(names.get(Some(name)), type_name, strings);
-                        push_other(into, *columns, kind, (name, start, end.checked_sub(start)));
-                    }
-                    continue;
-                }
-                *kernel_type = op_type;
-            }
-            let duration = end.wrapping_sub(start) as u64;
-            // The difference of times of both signs may not fit.
-            run.durations[count] = match duration < u64::from(ESCAPE) && (start ^ end) >= 0 {
-                true => duration as u32,
-                false => run.unusual_duration(count, end.checked_sub(start)),
-            };
-            if columns.start {
-                run.starts[count] = start;
-            }
-            if columns.name {
-                let mut name = names.get(Some(name));
-                if variant.ops_named_by_type {
-                    let (_, type_name) = kinds.get(Some(op_type), names, strings);
-                    name = variant.name(name, type_name, strings);
-                }
-                run.names[count] = name;
-            }
-            count += 1;
-        }
-        let dispatches = &mut into.dispatches;
-        dispatches.duration.extend(&run.durations[..count], run.long.drain(..));
-        if columns.start {
-            dispatches.start.extend_from_slice(&run.starts[..count]);
-        }
-        if columns.name {
-            dispatches.name.extend_from_slice(&run.names[..count]);
-        }
-    }
-
     /// Adds a dispatch.
     fn push(&mut self, name: NameId, start: i64, duration: Option<i64>) {
         let dispatches = &mut self.into.dispatches;
@@ -214,19 +166,59 @@ fn push_other(
     }
 }
 
-impl AddRows<NAMED> for Part<'_> {
-    fn add_usual(&mut self, rows: impl Iterator<Item = [i64; NAMED]>) {
-        self.add_run(rows);
+impl AddRows<OTHERS> for Part<'_> {
+    type Facts = ();
+
+    fn facts(&self, _: &Row<'_>) -> Option<()> {
+        Some(())
     }
 
-    fn add(&mut self, row: &Row<'_>) {
-        self.add_row(row);
-    }
-}
-
-impl AddRows<TIMES> for Part<'_> {
-    fn add_usual(&mut self, rows: impl Iterator<Item = [i64; TIMES]>) {
-        self.add_run(rows.map(|[start, end, op_type]| [start, end, op_type, 0]));
+    #[inline(always)]
+    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, OTHERS, ()>>) -> bool {
+        let Self { of, columns, into, kinds, kernel_type, run } = self;
+        let OpTimes { names, strings, variant, .. } = of;
+        let mut count = 0;
+        for row in rows {
+            let [start, end, op_type] = std::array::from_fn(|at| row.int(at));
+            if op_type != *kernel_type {
+                let (kind, type_name) = kinds.get(Some(op_type), names, strings);
+                if !kind.is_dispatch(NO_GPU) {
+                    if columns.other_ops {
+                        let name = variant.name(names.get(Some(row.int(NAME))), type_name, strings);
+                        push_other(into, *columns, kind, (name, start, end.checked_sub(start)));
+                    }
+                    continue;
+                }
+                *kernel_type = op_type;
+            }
+            let duration = end.wrapping_sub(start) as u64;
+            // The difference of times of both signs may not fit.
+            run.durations[count] = match duration < u64::from(ESCAPE) && (start ^ end) >= 0 {
+                true => duration as u32,
+                false => run.unusual_duration(count, end.checked_sub(start)),
+            };
+            if columns.start {
+                run.starts[count] = start;
+            }
+            if columns.name {
+                let mut name = names.get(Some(row.int(NAME)));
+                if variant.ops_named_by_type {
+                    let (_, type_name) = kinds.get(Some(op_type), names, strings);
+                    name = variant.name(name, type_name, strings);
+                }
+                run.names[count] = name;
+            }
+            count += 1;
+        }
+        let dispatches = &mut into.dispatches;
+        dispatches.duration.extend(&run.durations[..count], run.long.drain(..));
+        if columns.start {
+            dispatches.start.extend_from_slice(&run.starts[..count]);
+        }
+        if columns.name {
+            dispatches.name.extend_from_slice(&run.names[..count]);
+        }
+        true
     }
 
     fn add(&mut self, row: &Row<'_>) {

@@ -1,5 +1,5 @@
 use super::calls::Calls;
-use super::kinds::{Kinds, NO_AGENT};
+use super::kinds::Kinds;
 use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
@@ -23,24 +23,24 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct OpFields {
     pub(crate) plan: Plan,
-    gpu: Field,
-    queue: Field,
-    start: Field,
-    end: Field,
-    description: Field,
-    op_type: Field,
-    pid: Field,
-    stream: Field,
+    pub(super) gpu: Field,
+    pub(super) queue: Field,
+    pub(super) start: Field,
+    pub(super) end: Field,
+    pub(super) description: Field,
+    pub(super) op_type: Field,
+    pub(super) pid: Field,
+    pub(super) stream: Field,
     bytes: Field,
     peer: Field,
-    range: Field,
+    pub(super) range: Field,
     sequence: Field,
     category: Field,
-    tid: Field,
-    correlation: Field,
-    enqueued: Field,
-    signal: Field,
-    launch: LaunchFields,
+    pub(super) tid: Field,
+    pub(super) correlation: Field,
+    pub(super) enqueued: Field,
+    pub(super) signal: Field,
+    pub(super) launch: LaunchFields,
 }
 
 impl OpFields {
@@ -72,18 +72,8 @@ impl OpFields {
 
     /// Whether the scan has thread and launch of an op.
     #[inline]
-    fn has_launch(&self) -> bool {
+    pub(super) fn has_launch(&self) -> bool {
         self.tid.position().is_some() || self.correlation.position().is_some()
-    }
-
-    /// GPU, queue, start, end, name and type, if the row has all of them.
-    #[inline]
-    fn usual(&self, row: &Row<'_>) -> Option<[i64; 6]> {
-        // Where the table has all columns, these are the first of the scan.
-        match self.op_type.position() {
-            Some(5) => row.ints(0),
-            _ => None,
-        }
     }
 }
 
@@ -103,12 +93,12 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether a usual row has nothing that [`OpPart::push_fast`] does not keep.
+    /// Whether usual rows have nothing that [`super::usual_ops`] does not keep.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
-    /// Whether [`OpPart::push_fast`] keeps the selected columns.
+    /// Whether [`super::usual_ops`] keeps the selected columns.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some() && !select.shapes;
         !(signal || variant.ops_named_by_type || !links.is_empty())
@@ -135,35 +125,14 @@ pub(crate) struct OpPart {
     pub(crate) range_ids: bool,
     kinds: Kinds,
     /// The op type of kernels, once one was met.
-    kernel_type: Option<Option<Id>>,
+    pub(super) kernel_type: Option<Option<Id>>,
     /// The last process that a row named, with its number.
     recent_process: Option<(i64, ProcessId)>,
     /// Cached tracks of rows without a stream.
     recent_tracks: Vec<Option<(Place, TrackId)>>,
     recent_shapes: RecentShapes<StoredKey>,
     recent_signals: RecentSignals,
-    headers: ByHeader<HeaderFacts>,
-}
-
-/// What follows from the types of a row's values.
-#[derive(Debug, Clone, Copy, Default)]
-struct HeaderFacts {
-    /// Whether it has what only [`OpPart::push_slow`] keeps.
-    is_unusual: bool,
-    has_process: bool,
-    /// Where its shape is.
-    shape: Option<StoredColumns>,
-}
-
-impl HeaderFacts {
-    fn of(row: &Row<'_>, context: &Context<'_>) -> Self {
-        let fields = &context.fields;
-        let is_enqueued = !fields.has_launch() && !fields.enqueued.is_null(row);
-        let is_unusual = is_enqueued || !fields.stream.is_null(row);
-        let has_process = !fields.pid.is_null(row);
-        let shape = fields.launch.stored(row).filter(|_| context.select.any_shape());
-        Self { is_unusual, has_process, shape }
-    }
+    stored_shapes: ByHeader<Option<StoredColumns>>,
 }
 
 /// What tells the tracks of rows without a stream apart: GPU, queue, process and hardware queue.
@@ -213,54 +182,7 @@ impl OpPart {
     }
 
     /// Adds one row of `rocpd_op`.
-    #[inline]
     pub(crate) fn push(&mut self, row: &Row<'_>, context: &Context<'_>) {
-        if !(context.plain && self.push_fast(row, context).is_some()) {
-            self.push_slow(row, context);
-        }
-    }
-
-    /// Adds the row if it is a kernel with a name and an end, on a recent track, as most rows are: the result of
-    /// [`Self::push_slow`] for a third of its cost.
-    #[inline(always)]
-    fn push_fast(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<()> {
-        let fields = &context.fields;
-        let [gpu, queue, start, end, name, op_type] = fields.usual(row)?;
-        let duration = end.checked_sub(start)?;
-        let name = context.names.get(Some(name));
-        let is_kernel = self.kernel_type == Some(Some(op_type)) && name.is_some();
-        let HeaderFacts { is_unusual, has_process, shape } = self.header_facts(row, context);
-        if !is_kernel || is_unusual || gpu == NO_AGENT {
-            return None;
-        }
-        let process = if has_process { self.process_of(row, context) } else { context.process };
-        let with_shapes = context.select.any_shape();
-        let (shape, hardware_queue) = match fields.signal.position() {
-            Some(at) => self.of_signal(row, at),
-            None if with_shapes => (self.recent_shape(row, shape, context), None),
-            None => (None, None),
-        };
-        let track = self.recent_track((gpu, queue, process, hardware_queue))?;
-        let range = fields.range.int(row).unwrap_or(0);
-        self.range_ids |= range != 0;
-        let duration = Some(duration);
-        let timing = Dispatch { name, track, start, duration, range, shape, ..Dispatch::default() };
-        self.dispatches.push_timing(timing, with_shapes);
-        if context.select.ids {
-            self.dispatches.id.push(row.id());
-        }
-        if !context.symbols.by_id.is_empty() {
-            let symbol = self.symbol(row, context, process, name);
-            self.dispatches.symbol.push(symbol);
-        }
-        if fields.has_launch() {
-            let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
-            self.dispatches.push_launch(tid, fields.correlation.int(row).unwrap_or(0), enqueued);
-        }
-        Some(())
-    }
-
-    fn push_slow(&mut self, row: &Row<'_>, context: &Context<'_>) {
         let fields = &context.fields;
         let id = row.id();
         let cause = self.cause(id, row, context);
@@ -322,7 +244,8 @@ impl OpPart {
                     false => (None, None),
                 };
                 let track = self.track(row, context, cause.process, gpu, hardware_queue);
-                let symbol = self.symbol(row, context, cause.process, name);
+                let symbol = context.fields.launch.symbol.int(row);
+                let symbol = self.symbol(id, symbol, context, cause.process, name);
                 self.dispatches.push(Dispatch {
                     id: if context.select.ids { id } else { 0 },
                     name,
@@ -380,15 +303,18 @@ impl OpPart {
     #[inline]
     fn process_of(&mut self, row: &Row<'_>, context: &Context<'_>) -> ProcessId {
         let Some(pid) = context.fields.pid.int(row) else { return context.process };
-        match self.recent_process {
-            Some((known, process)) if known == pid => process,
-            _ => {
-                let listed = context.processes.find(pid);
-                let process = listed.unwrap_or_else(|| ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid)));
-                self.recent_process = Some((pid, process));
-                process
-            }
-        }
+        self.recent_process_of(pid).unwrap_or_else(|| {
+            let listed = context.processes.find(pid);
+            let process = listed.unwrap_or_else(|| ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid)));
+            self.recent_process = Some((pid, process));
+            process
+        })
+    }
+
+    /// The process of a pid, if the last one is it.
+    #[inline]
+    pub(super) fn recent_process_of(&self, pid: i64) -> Option<ProcessId> {
+        self.recent_process.filter(|&(known, _)| known == pid).map(|(_, process)| process)
     }
 
     #[inline]
@@ -417,7 +343,7 @@ impl OpPart {
 
     /// The track of a row without a stream, if it is cached.
     #[inline]
-    fn recent_track(&self, place: Place) -> Option<TrackId> {
+    pub(super) fn recent_track(&self, place: Place) -> Option<TrackId> {
         let (known, id) = (*self.recent_tracks.get(recent(place))?)?;
         (known == place).then_some(id)
     }
@@ -438,51 +364,46 @@ impl OpPart {
             return (launch.shape.filter(|_| same), None);
         }
         let Some(at) = context.fields.signal.position() else {
-            let stored = self.header_facts(row, context).shape;
-            return (self.recent_shape(row, stored, context), None);
+            return (self.stored_shape(row, context), None);
         };
-        self.of_signal(row, at)
-    }
-
-    /// Shape and hardware queue of a row whose column `at` is rocm-trace-lite's `completionSignal`.
-    #[inline]
-    fn of_signal(&mut self, row: &Row<'_>, at: usize) -> (Option<ShapeId>, Option<u64>) {
         let shapes = &mut self.shapes;
         let Some(text) = row.bytes(at) else { return (None, None) };
         self.recent_signals.get(text, |shape| shapes.intern(shape))
     }
 
-    #[inline]
-    fn header_facts(&mut self, row: &Row<'_>, context: &Context<'_>) -> HeaderFacts {
-        let facts = |row: &Row<'_>| HeaderFacts::of(row, context);
-        self.headers.get(row, facts).copied().unwrap_or_else(|| facts(row))
-    }
-
     /// The shape of a row by its launch columns, of which the header says where they are.
-    #[inline]
-    fn recent_shape(
-        &mut self,
-        row: &Row<'_>,
-        stored: Option<StoredColumns>,
-        context: &Context<'_>,
-    ) -> Option<ShapeId> {
-        let key = stored.and_then(|stored| stored.key(row)).map(|key| (key.hash(), key));
-        if let Some((hash, key)) = &key
-            && let Some(shape) = self.recent_shapes.find(*hash, |known| known == key)
-        {
+    fn stored_shape(&mut self, row: &Row<'_>, context: &Context<'_>) -> Option<ShapeId> {
+        let launch = &context.fields.launch;
+        let stored = |row: &Row<'_>| launch.stored(row);
+        let columns = self.stored_shapes.get(row, stored).copied().unwrap_or_else(|| stored(row));
+        let key = columns.and_then(|columns| columns.key(row));
+        if let Some(shape) = key.and_then(|key| self.met_shape(key)) {
             return shape;
         }
-        let shape = context.fields.launch.shape(row).map(|shape| self.shapes.intern(shape));
-        if let Some((hash, key)) = key {
-            self.recent_shapes.add(hash, key, shape);
+        let shape = launch.shape(row).map(|shape| self.shapes.intern(shape));
+        if let Some(key) = key {
+            self.recent_shapes.add(key.hash(), key, shape);
         }
         shape
     }
 
+    /// The shape of launch columns, if it is cached.
+    #[inline(always)]
+    pub(super) fn met_shape(&self, key: StoredKey) -> Option<Option<ShapeId>> {
+        self.recent_shapes.find(key.hash(), |known| *known == key)
+    }
+
+    /// Shape and hardware queue of rocm-trace-lite's `completionSignal`, if the shape is cached.
+    #[inline(always)]
+    pub(super) fn met_signal(&self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+        self.recent_signals.find(text)
+    }
+
     #[inline]
-    fn symbol(
+    pub(super) fn symbol(
         &mut self,
-        row: &Row<'_>,
+        id: Id,
+        symbol: Option<Id>,
         context: &Context<'_>,
         process: ProcessId,
         name: NameId,
@@ -491,13 +412,13 @@ impl OpPart {
         if symbols.by_id.is_empty() {
             return None;
         }
-        match context.fields.launch.symbol.int(row) {
+        match symbol {
             None => symbols.by_name.get(&(process, name)).copied(),
-            Some(id) if id < 0 => None,
-            Some(id) => {
-                let symbol = symbols.by_id.get(&(process, id)).copied();
+            Some(symbol) if symbol < 0 => None,
+            Some(symbol) => {
+                let symbol = symbols.by_id.get(&(process, symbol)).copied();
                 if symbol.is_none() {
-                    self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", row.id());
+                    self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", id);
                 }
                 symbol
             }

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use super::header::Header;
+use super::usual_ops::{OpColumns, UsualOps};
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
 use crate::sqlite::{Database, Leaves};
@@ -119,7 +120,7 @@ fn read<S: PieceSink>(
     // What is met in a piece joins these when the pieces join: each is read as if it were the first.
     let (strings, known_processes) = (tables.strings.clone(), join.processes.clone());
     let context = ops::Context {
-        plain: collectives.is_empty() && ops::Context::is_plain(select, variant, &fields, &linked),
+        plain: ops::Context::is_plain(select, variant, &fields, &linked),
         variant,
         select,
         fields: &fields,
@@ -196,8 +197,15 @@ fn read_leaves<S: PieceSink>(
     sink: &mut S,
 ) -> Result<std::result::Result<(), u64>, S::Error> {
     let shapes = Snapshot::default();
-    let read = |share: &[u32]| {
-        leaves.scan(share, || ops::OpPart::behind(&shapes), |part, row| part.push(row, context))
+    let columns = OpColumns::of(context, leaves);
+    let part = || ops::OpPart::behind(&shapes);
+    let usual = || UsualOps::new(part(), context);
+    let parts =
+        |(rows, parts): (u64, Vec<UsualOps<'_>>)| (rows, parts.into_iter().map(UsualOps::finish).collect());
+    let read = |share: &[u32]| match columns {
+        Some(OpColumns::Usual(columns)) => leaves.scan_usual(share, columns, usual).map(parts),
+        Some(OpColumns::Detailed(columns)) => leaves.scan_usual(share, columns, usual).map(parts),
+        None => leaves.scan(share, part, |part, row| part.push(row, context)),
     };
     let shares = leaves.shares();
     if let [share] = shares.as_slice() {

@@ -32,6 +32,14 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
 pub(super) struct RecentSignals(RecentShapes<Box<[u8]>>);
 
 impl RecentSignals {
+    /// The result of [`parse`], if the shape is cached.
+    #[inline]
+    pub(super) fn find(&self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+        let (queue, sizes) = split(text)?;
+        let shape = self.0.find(hash(sizes), |known| **known == *sizes)?;
+        Some((shape, queue))
+    }
+
     /// The result of [`parse`]; `intern` takes shapes that are not cached.
     #[inline]
     pub(super) fn get(

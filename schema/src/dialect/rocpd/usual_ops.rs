@@ -1,0 +1,262 @@
+//! Most rows of `rocpd_op`: kernels with a name and an end, on a track and of a shape that were met before.
+
+use super::ops::{Context, OpPart};
+use crate::column::ESCAPE;
+use crate::sqlite::{
+    AddRows, IntegerColumn, Leaves, RUN, Row, StoredColumns, StoredText, UsualColumns, UsualRow,
+};
+use crate::{Id, NameId, ProcessId, ShapeId, TrackId};
+
+/// GPU, queue, start, end, name, type, range and process of an op.
+pub(super) const USUAL: usize = 8;
+const PROCESS: usize = USUAL - 1;
+/// And thread, correlation id, time of enqueuing and symbol.
+pub(super) const DETAILED: usize = USUAL + 4;
+
+/// The ops of one stretch of the table, of which usual rows take a third of the time of others.
+pub(super) struct UsualOps<'a> {
+    part: OpPart,
+    context: &'a Context<'a>,
+    run: Box<Run>,
+}
+
+/// Twice what comes at once.
+const LENGTH: usize = 2 * RUN;
+
+/// Rows that are added at once.
+struct Run {
+    count: usize,
+    names: [NameId; LENGTH],
+    tracks: [TrackId; LENGTH],
+    starts: [i64; LENGTH],
+    durations: [u32; LENGTH],
+    ranges: [Id; LENGTH],
+    shapes: [Option<ShapeId>; LENGTH],
+}
+
+/// What follows from the types of a row's values.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Facts {
+    has_process: bool,
+    has_tid: bool,
+    has_enqueued: bool,
+    has_symbol: bool,
+    shape: StoredShape,
+}
+
+/// Where the rows of a header have what makes their shape.
+#[derive(Debug, Clone, Copy, Default)]
+enum StoredShape {
+    /// It is not read, or they have none.
+    #[default]
+    Absent,
+    Columns(StoredColumns),
+    /// With the hardware queue.
+    Signal(StoredText),
+}
+
+/// The columns of usual rows with the selected ones.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OpColumns {
+    Usual(UsualColumns<USUAL>),
+    Detailed(UsualColumns<DETAILED>),
+}
+
+impl OpColumns {
+    /// `None` where usual rows are no different from others.
+    pub(super) fn of(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Self> {
+        if !context.plain {
+            return None;
+        }
+        let fields = &context.fields;
+        let integer = |field: super::Field| field.position().map(IntegerColumn::Integer);
+        let or_zero =
+            |field: super::Field| field.position().map_or(IntegerColumn::Zero, IntegerColumn::OrZero);
+        let usual = [
+            integer(fields.gpu)?,
+            integer(fields.queue)?,
+            integer(fields.start)?,
+            integer(fields.end)?,
+            integer(fields.description)?,
+            integer(fields.op_type)?,
+            or_zero(fields.range),
+            or_zero(fields.pid),
+        ];
+        let sign = fields.gpu.position()?;
+        let details = [fields.tid, fields.correlation, fields.enqueued, fields.launch.symbol].map(or_zero);
+        let has_details = fields.has_launch()
+            || context.select.ids
+            || !context.symbols.by_id.is_empty()
+            || !context.collectives.is_empty();
+        if has_details {
+            let [a, b, c, d, e, f, g, h] = usual;
+            let [i, j, k, l] = details;
+            let columns = UsualColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
+            leaves.are_usual(&columns).then_some(Self::Detailed(columns))
+        } else {
+            let columns = UsualColumns { sign, integers: usual };
+            leaves.are_usual(&columns).then_some(Self::Usual(columns))
+        }
+    }
+}
+
+impl<'a> UsualOps<'a> {
+    pub(super) fn new(part: OpPart, context: &'a Context<'a>) -> Self {
+        let run = Run {
+            count: 0,
+            names: [NameId::NONE; LENGTH],
+            tracks: [TrackId::default(); LENGTH],
+            starts: [0; LENGTH],
+            durations: [0; LENGTH],
+            ranges: [0; LENGTH],
+            shapes: [None; LENGTH],
+        };
+        Self { part, context, run: Box::new(run) }
+    }
+
+    /// All ops of the stretch.
+    pub(super) fn finish(mut self) -> OpPart {
+        self.run.flush(&mut self.part, self.context);
+        self.part
+    }
+}
+
+impl<const N: usize> AddRows<N> for UsualOps<'_> {
+    type Facts = Facts;
+
+    fn facts(&self, row: &Row<'_>) -> Option<Facts> {
+        let Context { fields, select, .. } = self.context;
+        let is_enqueued = !fields.has_launch() && !fields.enqueued.is_null(row);
+        if is_enqueued || !fields.stream.is_null(row) {
+            return None;
+        }
+        let shape = match fields.signal.position() {
+            _ if !select.any_shape() => StoredShape::Absent,
+            Some(at) if row.is_null(at) => StoredShape::Absent,
+            Some(at) => StoredShape::Signal(StoredText::of(row, at)?),
+            None => StoredShape::Columns(fields.launch.stored(row)?),
+        };
+        Some(Facts {
+            has_process: !fields.pid.is_null(row),
+            has_tid: !fields.tid.is_null(row),
+            has_enqueued: !fields.enqueued.is_null(row),
+            has_symbol: !fields.launch.symbol.is_null(row),
+            shape,
+        })
+    }
+
+    #[inline(always)]
+    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, N, Facts>>) -> bool {
+        let Self { part, context, run } = self;
+        if run.count > RUN {
+            run.flush(part, context);
+        }
+        let mut count = run.count;
+        let mut takes_all = true;
+        for row in rows {
+            let Some(dispatch) = part.usual_dispatch(&row, context) else {
+                takes_all = false;
+                break;
+            };
+            run.names[count] = dispatch.name;
+            run.tracks[count] = dispatch.track;
+            run.starts[count] = dispatch.start;
+            run.durations[count] = dispatch.duration;
+            run.ranges[count] = dispatch.range;
+            run.shapes[count] = dispatch.shape;
+            count += 1;
+            if N == DETAILED {
+                part.add_details(&row, context, &dispatch);
+            }
+        }
+        run.count = count;
+        takes_all
+    }
+
+    fn add(&mut self, row: &Row<'_>) {
+        self.run.flush(&mut self.part, self.context);
+        self.part.push(row, self.context);
+    }
+}
+
+impl Run {
+    fn flush(&mut self, part: &mut OpPart, context: &Context<'_>) {
+        let rows = ..std::mem::take(&mut self.count);
+        let Self { names, tracks, starts, durations, ranges, shapes, .. } = self;
+        part.dispatches.push_timings(
+            (&names[rows], &tracks[rows]),
+            (&starts[rows], &durations[rows]),
+            &ranges[rows],
+        );
+        if context.select.any_shape() {
+            part.dispatches.shape.extend_from_slice(&shapes[rows]);
+        }
+    }
+}
+
+/// What is kept of a usual row.
+struct UsualDispatch {
+    name: NameId,
+    track: TrackId,
+    process: ProcessId,
+    start: i64,
+    duration: u32,
+    range: Id,
+    shape: Option<ShapeId>,
+}
+
+impl OpPart {
+    /// The dispatch of a usual row: what [`Self::push`] would add. `None` where that has to decide.
+    #[inline(always)]
+    fn usual_dispatch<const N: usize>(
+        &mut self,
+        row: &UsualRow<'_, N, Facts>,
+        context: &Context<'_>,
+    ) -> Option<UsualDispatch> {
+        let [gpu, queue, start, end, name, op_type, range] = std::array::from_fn(|at| row.int(at));
+        let duration = end.wrapping_sub(start) as u64;
+        // The difference of times of both signs may not fit.
+        let is_short = duration < u64::from(ESCAPE) && (start ^ end) >= 0;
+        let name = context.names.get(Some(name));
+        if !(is_short && name.is_some() && self.kernel_type == Some(Some(op_type))) {
+            return None;
+        }
+        let Facts { has_process, shape, .. } = row.facts();
+        let process = if *has_process { self.recent_process_of(row.int(PROCESS))? } else { context.process };
+        let (shape, hardware_queue) = match shape {
+            StoredShape::Absent => (None, None),
+            StoredShape::Columns(columns) => (self.met_shape(columns.usual_key(row))?, None),
+            StoredShape::Signal(text) => self.met_signal(text.get(row))?,
+        };
+        let track = self.recent_track((gpu, queue, process, hardware_queue))?;
+        self.range_ids |= range != 0;
+        Some(UsualDispatch { name, track, process, start, duration: duration as u32, range, shape })
+    }
+
+    /// Adds what only some selections have.
+    #[inline(always)]
+    fn add_details<const N: usize>(
+        &mut self,
+        row: &UsualRow<'_, N, Facts>,
+        context: &Context<'_>,
+        dispatch: &UsualDispatch,
+    ) {
+        let Facts { has_tid, has_enqueued, has_symbol, .. } = *row.facts();
+        let [tid, correlation, enqueued, symbol] = std::array::from_fn(|at| row.int(USUAL + at));
+        if context.select.ids {
+            self.dispatches.id.push(row.id());
+        }
+        if context.fields.has_launch() {
+            let (tid, enqueued) = (has_tid.then_some(tid), has_enqueued.then_some(enqueued));
+            self.dispatches.push_launch(tid, correlation, enqueued);
+        }
+        if !context.symbols.by_id.is_empty() {
+            let symbol = has_symbol.then_some(symbol);
+            let symbol = self.symbol(row.id(), symbol, context, dispatch.process, dispatch.name);
+            self.dispatches.symbol.push(symbol);
+        }
+        if !context.collectives.is_empty() {
+            self.dispatches.collective.push(context.collectives.get(row.id()));
+        }
+    }
+}
