@@ -3,7 +3,7 @@ use super::kinds::Kinds;
 use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
-use super::recent_shapes::RecentShapes;
+use super::recent_shapes::{RecentShapes, ShapeKey};
 use super::signal::RecentSignals;
 use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
@@ -133,6 +133,13 @@ pub(crate) struct OpPart {
     recent_shapes: RecentShapes<StoredKey>,
     recent_signals: RecentSignals,
     stored_shapes: ByHeader<Option<StoredColumns>>,
+}
+
+impl ShapeKey for StoredKey {
+    #[inline]
+    fn hash(&self) -> u64 {
+        self.hash()
+    }
 }
 
 /// What tells the tracks of rows without a stream apart: GPU, queue, process and hardware queue.
@@ -382,7 +389,7 @@ impl OpPart {
         }
         let shape = launch.shape(row).map(|shape| self.shapes.intern(shape));
         if let Some(key) = key {
-            self.recent_shapes.add(key.hash(), key, shape);
+            self.recent_shapes.add(key, shape);
         }
         shape
     }
@@ -390,7 +397,7 @@ impl OpPart {
     /// The shape of launch columns, if it is cached.
     #[inline(always)]
     pub(super) fn met_shape(&self, key: StoredKey) -> Option<Option<ShapeId>> {
-        self.recent_shapes.find(key.hash(), |known| *known == key)
+        self.recent_shapes.find(&key)
     }
 
     /// Shape and hardware queue of rocm-trace-lite's `completionSignal`, if the shape is cached.

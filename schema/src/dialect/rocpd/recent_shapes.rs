@@ -2,41 +2,101 @@
 
 use crate::ShapeId;
 
-/// The number of places.
-const PLACES: usize = 1 << 10;
+/// The least number of slots, and the number with which the cache begins anew: a megabyte.
+const SLOTS: [usize; 2] = [1 << 6, 1 << 14];
 
-/// Cached shapes by key, four for each value of a hash's highest bits: most rows repeat one of those, for the cost of a comparison or two.
+/// What is stored of a shape.
+pub(super) trait ShapeKey: Copy + Eq {
+    /// A number whose upper bits differ for most keys.
+    fn hash(&self) -> u64;
+}
+
+/// Shapes by key, at most half of the slots taken: most rows repeat one that was met, for the cost of a comparison or two.
 #[derive(Debug)]
-pub(super) struct RecentShapes<K>(Vec<[Option<Met<K>>; 4]>);
+pub(super) struct RecentShapes<K> {
+    /// A power of two. A key is behind the place of its hash, with no free slot between.
+    slots: Vec<Option<Met<K>>>,
+    taken: usize,
+}
 
-/// What is stored of a shape, and the shape, if it makes one.
+/// A key and the shape, if it makes one.
 type Met<K> = (K, Option<ShapeId>);
 
 impl<K> Default for RecentShapes<K> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self { slots: Vec::new(), taken: 0 }
     }
 }
 
-impl<K> RecentShapes<K> {
-    /// The shape of a key with this hash, if it is cached.
+impl<K: ShapeKey> RecentShapes<K> {
+    /// The shape that a key makes, if it makes one, where it is cached.
     #[inline]
-    pub(super) fn find(&self, hash: u64, is_same: impl Fn(&K) -> bool) -> Option<Option<ShapeId>> {
-        let mut cached = self.0.get(place(hash))?.iter().flatten();
-        cached.find(|(known, _)| is_same(known)).map(|&(_, shape)| shape)
+    pub(super) fn find(&self, key: &K) -> Option<Option<ShapeId>> {
+        let last = self.slots.len().checked_sub(1)?;
+        let mut at = place(key.hash());
+        loop {
+            match &self.slots[at & last] {
+                Some((known, shape)) if known == key => return Some(*shape),
+                Some(_) => at += 1,
+                None => return None,
+            }
+        }
     }
 
-    /// Adds a shape in the place of the oldest one there.
+    /// Adds a key that is not cached.
     #[cold]
-    pub(super) fn add(&mut self, hash: u64, key: K, shape: Option<ShapeId>) {
-        self.0.resize_with(PLACES, Default::default);
-        let cached = &mut self.0[place(hash)];
-        cached.rotate_right(1);
-        cached[0] = Some((key, shape));
+    pub(super) fn add(&mut self, key: K, shape: Option<ShapeId>) {
+        let [least, most] = SLOTS;
+        if self.taken * 2 >= self.slots.len() {
+            let slots = (2 * self.slots.len()).max(least);
+            let known = std::mem::take(self);
+            self.slots.resize_with(slots.min(most), || None);
+            if slots <= most {
+                known.slots.into_iter().flatten().for_each(|(key, shape)| self.insert(key, shape));
+            }
+        }
+        self.insert(key, shape);
+    }
+
+    fn insert(&mut self, key: K, shape: Option<ShapeId>) {
+        let last = self.slots.len() - 1;
+        let mut at = place(key.hash());
+        while self.slots[at & last].is_some() {
+            at += 1;
+        }
+        self.slots[at & last] = Some((key, shape));
+        self.taken += 1;
     }
 }
 
 #[inline]
 fn place(hash: u64) -> usize {
-    (hash >> (64 - PLACES.ilog2())) as usize
+    (hash >> (u64::BITS - SLOTS[1].ilog2())) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl ShapeKey for u64 {
+        fn hash(&self) -> u64 {
+            // Many keys in one place.
+            (self / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        }
+    }
+
+    #[test]
+    fn shapes_are_found_by_their_keys_until_there_are_too_many() {
+        let mut recent = RecentShapes::default();
+        assert_eq!(recent.find(&0), None);
+        let shape = |key: u64| (key % 3 == 1).then_some(ShapeId(key as u32));
+        let most = SLOTS[1] as u64 / 2;
+        for key in 0..most {
+            recent.add(key, shape(key));
+        }
+        assert!((0..most).all(|key| recent.find(&key) == Some(shape(key))));
+        assert_eq!(recent.find(&most), None);
+        recent.add(most, None);
+        assert_eq!((recent.find(&most), recent.find(&1)), (Some(None), None));
+    }
 }

@@ -1,8 +1,4 @@
-use std::hash::Hasher;
-
-use rustc_hash::FxHasher;
-
-use super::recent_shapes::RecentShapes;
+use super::recent_shapes::{RecentShapes, ShapeKey};
 use crate::ShapeId;
 use crate::table::{Shape, axes};
 
@@ -29,60 +25,100 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
 
 /// Cached shapes by the text behind the queue.
 #[derive(Debug, Default)]
-pub(super) struct RecentSignals(RecentShapes<Box<[u8]>>);
+pub(super) struct RecentSignals(RecentShapes<Sizes>);
 
 impl RecentSignals {
     /// The result of [`parse`], if the shape is cached.
     #[inline]
     pub(super) fn find(&self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
         let (queue, sizes) = split(text)?;
-        let shape = self.0.find(hash(sizes), |known| **known == *sizes)?;
+        let shape = self.0.find(&Sizes::of(sizes)?)?;
         Some((shape, queue))
     }
 
     /// The result of [`parse`]; `intern` takes shapes that are not cached.
-    #[inline]
     pub(super) fn get(
         &mut self,
         text: &[u8],
         intern: impl FnOnce(Shape) -> ShapeId,
     ) -> (Option<ShapeId>, Option<u64>) {
-        if let Some((queue, sizes)) = split(text) {
-            let hash = hash(sizes);
-            if let Some(shape) = self.0.find(hash, |known| **known == *sizes) {
-                return (shape, queue);
-            }
-            // The last queue counts.
-            if !sizes.windows(4).any(|word| word == b"hwq=") {
-                let shape = parse(&String::from_utf8_lossy(sizes)).0.map(intern);
-                self.0.add(hash, sizes.into(), shape);
-                return (shape, queue);
-            }
+        if let Some(found) = self.find(text) {
+            return found;
         }
         let (shape, queue) = parse(&String::from_utf8_lossy(text));
-        (shape.map(intern), queue)
+        let shape = shape.map(intern);
+        // The last queue counts.
+        if let Some((_, sizes)) = split(text)
+            && !sizes.windows(4).any(|word| word == b"hwq=")
+            && let Some(sizes) = Sizes::of(sizes)
+        {
+            self.0.add(sizes, shape);
+        }
+        (shape, queue)
     }
 }
 
-/// A hash whose highest bits depend on all bytes.
-#[inline]
-fn hash(text: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(text);
-    hasher.finish().wrapping_mul(0x9e37_79b9_7f4a_7c15)
+const WORD: usize = size_of::<u64>();
+/// A text of launch sizes has 40 bytes at most, unless axes exceed 32 bits.
+const WORDS: usize = 6;
+
+/// A short text as words, of which the last ones overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sizes {
+    length: usize,
+    words: [u64; WORDS],
 }
+
+impl Sizes {
+    #[inline]
+    fn of(text: &[u8]) -> Option<Self> {
+        let length = text.len();
+        let last = length.checked_sub(WORD)?;
+        if length > WORDS * WORD {
+            return None;
+        }
+        let word = |at: usize| text[(WORD * at).min(last)..].first_chunk().copied().unwrap_or_default();
+        Some(Self { length, words: std::array::from_fn(|at| u64::from_ne_bytes(word(at))) })
+    }
+}
+
+impl ShapeKey for Sizes {
+    #[inline]
+    fn hash(&self) -> u64 {
+        // Odd and without a pattern.
+        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mixed = self.words.iter().fold(0, |mixed: u64, word| mixed.rotate_left(19) ^ word);
+        (mixed ^ mixed >> 32).wrapping_mul(FACTOR)
+    }
+}
+
+/// What a digit of a queue counts; more than 15 is none.
+const DIGITS: [u8; 256] = {
+    let mut digits = [u8::MAX; 256];
+    let mut digit = 0;
+    while digit < 16 {
+        digits[b"0123456789abcdef"[digit] as usize] = digit as u8;
+        digits[b"0123456789ABCDEF"[digit] as usize] = digit as u8;
+        digit += 1;
+    }
+    digits
+};
 
 /// The queue of a text that begins with one, and what follows it. `None` where the queue is not as rocm-trace-lite writes it.
 #[inline]
 fn split(text: &[u8]) -> Option<(Option<u64>, &[u8])> {
-    let Some(digits) = text.strip_prefix(b"hwq=0x") else { return Some((None, text)) };
-    let length = digits.iter().position(|&byte| byte == b' ').unwrap_or(digits.len());
-    let (digits, sizes) = digits.split_at(length);
-    if digits.is_empty() || digits.len() > 16 {
-        return None;
+    let Some(rest) = text.strip_prefix(b"hwq=0x") else { return Some((None, text)) };
+    let (mut queue, mut length) = (0, 0);
+    for &byte in rest {
+        let digit = DIGITS[usize::from(byte)];
+        if digit == u8::MAX {
+            break;
+        }
+        queue = queue << 4 | u64::from(digit);
+        length += 1;
     }
-    let add = |queue: u64, &digit: &u8| Some(queue << 4 | u64::from(char::from(digit).to_digit(16)?));
-    Some((Some(digits.iter().try_fold(0, add)?), sizes))
+    let is_word = matches!(rest.get(length), None | Some(b' '));
+    ((1..=16).contains(&length) && is_word).then(|| (Some(queue), &rest[length..]))
 }
 
 #[cfg(test)]
