@@ -71,6 +71,12 @@ impl Tables {
         &self.agents[id.index()]
     }
 
+    /// Gives back the memory, on several threads where it takes time: the pages of a long trace take as long as its sums.
+    pub fn free(self) {
+        self.dispatches.free();
+        self.api_calls.free();
+    }
+
     /// Empties the tables of ops, calls and ranges; the tables that rows refer to stay.
     pub(crate) fn clear_rows(&mut self) {
         self.dispatches = Dispatches::default();

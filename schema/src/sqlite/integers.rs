@@ -1,6 +1,8 @@
 //! Integer columns of usual rows, for a quarter of the cost of a [`Row`]: the first types of a record header, looked at as a few
 //! numbers, say where the values are.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::layout::{Layout, Place, Stored};
 use super::pages::{Leaf, LeafBuffer, Pages};
 use super::record::{Decoder, WIDTH, width};
@@ -105,9 +107,44 @@ pub enum IntegerColumn {
     Zero,
 }
 
+/// Readers of usual rows of one table, with the headers that they have met: as many as threads read at once.
+#[derive(Debug)]
+pub struct Readers<const N: usize, F> {
+    columns: UsualColumns<N>,
+    unused: Mutex<Vec<(Integers<N, F>, LeafBuffer)>>,
+}
+
+impl<const N: usize, F: Copy + Default> Readers<N, F> {
+    /// Readers of these columns.
+    pub fn of(columns: UsualColumns<N>) -> Self {
+        Self { columns, unused: Mutex::default() }
+    }
+
+    /// Adds the rows of leaves, which may be empty only where they are the `whole` table, and returns their number. `Err` has the number of
+    /// rows before the first one that only the library can read.
+    pub(super) fn read(
+        &self,
+        (pages, layout): (Pages<'_>, &Layout),
+        leaves: &[u32],
+        whole: bool,
+        part: &mut impl AddRows<N, Facts = F>,
+    ) -> Result<u64, u64> {
+        let unused = self.unused().pop();
+        let (mut integers, mut buffer) =
+            unused.unwrap_or_else(|| (Integers::of(layout, self.columns), LeafBuffer::default()));
+        let read = integers.leaves((pages, layout), leaves, whole, &mut buffer, part);
+        self.unused().push((integers, buffer));
+        read
+    }
+
+    fn unused(&self) -> MutexGuard<'_, Vec<(Integers<N, F>, LeafBuffer)>> {
+        self.unused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Reads `N` integer columns of a table.
 #[derive(Debug)]
-pub(super) struct Integers<const N: usize, F> {
+struct Integers<const N: usize, F> {
     columns: UsualColumns<N>,
     masks: Masks,
     known: Box<[Header<N, F>; REMEMBERED]>,
@@ -220,7 +257,7 @@ fn looked_at(layout: &Layout) -> usize {
 
 impl<const N: usize, F: Copy + Default> Integers<N, F> {
     /// Columns that [`are_usual`] in that layout.
-    pub(super) fn of(layout: &Layout, columns: UsualColumns<N>) -> Self {
+    fn of(layout: &Layout, columns: UsualColumns<N>) -> Self {
         let mut masks = Box::new([Key::default(); 0x80]);
         for (length, mask) in masks.iter_mut().enumerate() {
             let mut bytes = [[0; WORD]; WINDOW / WORD];
@@ -232,9 +269,8 @@ impl<const N: usize, F: Copy + Default> Integers<N, F> {
         Self { columns, masks, known }
     }
 
-    /// Adds the rows of leaves, which may be empty only where they are the `whole` table, and returns their number. `Err` has the number of
-    /// rows before the first one that only the library can read.
-    pub(super) fn leaves(
+    /// See [`Readers::read`].
+    fn leaves(
         &mut self,
         (pages, layout): (Pages<'_>, &Layout),
         leaves: &[u32],

@@ -25,7 +25,7 @@ mod varint;
 
 pub use database::{Database, Snapshot};
 pub(crate) use integers::RUN;
-pub use integers::{AddRows, IntegerColumn, UsualColumns, UsualRow};
+pub use integers::{AddRows, IntegerColumn, Readers, UsualColumns, UsualRow};
 pub(crate) use layout::quote;
 pub use pieces::{Leaves, Pieces};
 pub use row::Row;

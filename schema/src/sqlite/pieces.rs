@@ -1,8 +1,8 @@
 use super::database::Database;
-use super::integers::{self, AddRows, Integers, UsualColumns};
+use super::integers::{self, AddRows, Readers, UsualColumns};
 use super::layout::Layout;
 use super::leaf;
-use super::pages::{LeafBuffer, Pages};
+use super::pages::Pages;
 use super::row::Row;
 use crate::Result;
 
@@ -121,18 +121,19 @@ impl Leaves<'_> {
         integers::are_usual(&self.layout, columns)
     }
 
-    /// As [`Self::scan`], for columns that [`Self::are_usual`].
+    /// As [`Self::scan`], for columns that [`Self::are_usual`]. Scans of several pieces share `readers`.
     pub fn scan_usual<const N: usize, P: AddRows<N> + Send>(
         &self,
         share: &[u32],
-        columns: UsualColumns<N>,
+        readers: &Readers<N, P::Facts>,
         new: impl Fn() -> P + Sync,
-    ) -> Option<(u64, Vec<P>)> {
+    ) -> Option<(u64, Vec<P>)>
+    where
+        P::Facts: Send,
+    {
         leaf::parts(share, |leaves| {
             let mut part = new();
-            let mut integers = Integers::<N, P::Facts>::of(&self.layout, columns);
-            let (table, whole) = ((self.pages, &self.layout), leaves.len() == 1);
-            let read = integers.leaves(table, leaves, whole, &mut LeafBuffer::default(), &mut part);
+            let read = readers.read((self.pages, &self.layout), leaves, leaves.len() == 1, &mut part);
             read.ok().map(|rows| (rows, part))
         })
     }

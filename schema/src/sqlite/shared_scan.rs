@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::database::Database;
 use super::image::Image;
-use super::integers::{AddRows, IntegerColumn, Integers, UsualColumns, are_usual};
+use super::integers::{AddRows, IntegerColumn, Readers, UsualColumns, are_usual};
 use super::layout::Layout;
-use super::pages::{LeafBuffer, Pages, State};
+use super::pages::{Pages, State};
 use super::record::Decoder;
 use crate::Result;
 
@@ -23,20 +23,12 @@ pub struct SharedScan<const N: usize> {
     leaves: Vec<u32>,
     /// Leaves of one piece.
     length: usize,
-    /// That of pieces which are read at the moment is elsewhere.
-    scratch: Mutex<Vec<Scratch>>,
+    readers: Readers<MOST, ()>,
     state: State,
     image: Option<Arc<Image>>,
     /// It holds the state. It is dropped before the file: closing that would release its locks.
     database: Mutex<Database>,
     file: Arc<File>,
-}
-
-/// What one piece leaves for another.
-#[derive(Debug)]
-struct Scratch {
-    integers: Integers<MOST, ()>,
-    buffer: LeafBuffer,
 }
 
 impl Database {
@@ -70,7 +62,7 @@ impl Database {
             layout,
             leaves,
             length,
-            scratch: Mutex::default(),
+            readers: Readers::of(usual::<N>()),
             state,
             image,
             database: Mutex::new(self),
@@ -127,19 +119,7 @@ impl<const N: usize> SharedScan<N> {
         part: &mut impl AddRows<MOST, Facts = ()>,
     ) -> std::result::Result<u64, u64> {
         let (pages, layout) = (self.pages(), &self.layout);
-        let scratch = self.scratch().pop();
-        let mut scratch = scratch.unwrap_or_else(|| Scratch {
-            integers: Integers::of(layout, usual::<N>()),
-            buffer: LeafBuffer::default(),
-        });
-        let Scratch { integers, buffer } = &mut scratch;
-        let read = integers.leaves((pages, layout), leaves, self.leaves.len() == 1, buffer, part);
-        self.scratch().push(scratch);
-        read
-    }
-
-    fn scratch(&self) -> MutexGuard<'_, Vec<Scratch>> {
-        self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
+        self.readers.read((pages, layout), leaves, self.leaves.len() == 1, part)
     }
 
     /// Checks, after the last piece, that all were of one state.

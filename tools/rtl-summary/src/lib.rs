@@ -154,7 +154,7 @@ fn read(
                 match &mut all {
                     Some(all) => combine::append(all, tables),
                     None if traces.len() > 1 => all = Some(tables),
-                    None => {}
+                    None => tables.free(),
                 }
             }
             Err(failure) if traces.len() == 1 => return Err(failure),
@@ -174,9 +174,11 @@ fn read(
         empty.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
     }
     // Of several traces only one may have been read.
-    let combined = all
-        .filter(|_| reports.len() > 1 || !options.each)
-        .map(|tables| compute::combined(&tables, &reports, request, then));
+    let combined = all.filter(|_| reports.len() > 1 || !options.each).map(|tables| {
+        let combined = compute::combined(&tables, &reports, request, then);
+        tables.free();
+        combined
+    });
     Ok(Some(Computed { reports, combined, failed }))
 }
 

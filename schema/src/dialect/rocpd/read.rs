@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use super::header::Header;
-use super::usual_ops::{OpColumns, UsualOps};
+use super::usual_ops::{OpReaders, UsualOps};
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
 use crate::sqlite::{Database, Leaves};
@@ -197,14 +197,14 @@ fn read_leaves<S: PieceSink>(
     sink: &mut S,
 ) -> Result<std::result::Result<(), u64>, S::Error> {
     let shapes = Snapshot::default();
-    let columns = OpColumns::of(context, leaves);
+    let readers = OpReaders::of(context, leaves);
     let part = || ops::OpPart::behind(&shapes);
     let usual = || UsualOps::new(part(), context);
     let parts =
         |(rows, parts): (u64, Vec<UsualOps<'_>>)| (rows, parts.into_iter().map(UsualOps::finish).collect());
-    let read = |share: &[u32]| match columns {
-        Some(OpColumns::Usual(columns)) => leaves.scan_usual(share, columns, usual).map(parts),
-        Some(OpColumns::Detailed(columns)) => leaves.scan_usual(share, columns, usual).map(parts),
+    let read = |share: &[u32]| match &readers {
+        Some(OpReaders::Usual(readers)) => leaves.scan_usual(share, readers, usual).map(parts),
+        Some(OpReaders::Detailed(readers)) => leaves.scan_usual(share, readers, usual).map(parts),
         None => leaves.scan(share, part, |part, row| part.push(row, context)),
     };
     let shares = leaves.shares();

@@ -3,7 +3,7 @@
 use super::ops::{Context, OpPart};
 use crate::column::ESCAPE;
 use crate::sqlite::{
-    AddRows, IntegerColumn, Leaves, RUN, Row, StoredColumns, StoredText, UsualColumns, UsualRow,
+    AddRows, IntegerColumn, Leaves, RUN, Readers, Row, StoredColumns, StoredText, UsualColumns, UsualRow,
 };
 use crate::{Id, NameId, ProcessId, ShapeId, TrackId};
 
@@ -55,14 +55,14 @@ enum StoredShape {
     Signal(StoredText),
 }
 
-/// The columns of usual rows with the selected ones.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum OpColumns {
-    Usual(UsualColumns<USUAL>),
-    Detailed(UsualColumns<DETAILED>),
+/// Readers of usual rows with the selected columns.
+#[derive(Debug)]
+pub(super) enum OpReaders {
+    Usual(Readers<USUAL, Facts>),
+    Detailed(Readers<DETAILED, Facts>),
 }
 
-impl OpColumns {
+impl OpReaders {
     /// `None` where usual rows are no different from others.
     pub(super) fn of(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Self> {
         if !context.plain {
@@ -92,10 +92,10 @@ impl OpColumns {
             let [a, b, c, d, e, f, g, h] = usual;
             let [i, j, k, l] = details;
             let columns = UsualColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
-            leaves.are_usual(&columns).then_some(Self::Detailed(columns))
+            leaves.are_usual(&columns).then(|| Self::Detailed(Readers::of(columns)))
         } else {
             let columns = UsualColumns { sign, integers: usual };
-            leaves.are_usual(&columns).then_some(Self::Usual(columns))
+            leaves.are_usual(&columns).then(|| Self::Usual(Readers::of(columns)))
         }
     }
 }
