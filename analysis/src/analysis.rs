@@ -154,10 +154,10 @@ impl<'a> Analysis<'a> {
     }
 
     /// Orders the ops. What ties them to ranges is found on one thread, and several parts would wait for it where there are steps: so
-    /// it is found beside that.
+    /// it is found beside that, by the helper: ordering takes longer, and gets its thread when that is done.
     fn order_ops(&self, has_steps: bool) {
         match has_steps && !self.tables.ranges.is_empty() && threads::limit() > 1 {
-            true => _ = threads::both(|| _ = self.order(), || self.methods.find()),
+            true => _ = threads::both(|| self.methods.find(), || _ = self.order()),
             false => _ = self.order(),
         }
     }
