@@ -376,6 +376,19 @@ mod tests {
     }
 
     #[test]
+    fn extending_is_pushing_several_rows() {
+        for first in [vec![], vec![0], vec![5], vec![5, 5], vec![5, 0]] {
+            for then in [vec![], vec![0], vec![5, 5], vec![5, 6], vec![6, 6]] {
+                let mut extended: Column<i64> = first.iter().copied().collect();
+                let mut pushed = extended.clone();
+                extended.extend_from_slice(&then);
+                then.iter().for_each(|&value| pushed.push(value));
+                assert_eq!(extended, pushed, "{first:?} {then:?}");
+            }
+        }
+    }
+
+    #[test]
     fn appending_and_retaining_keep_the_rows_in_order() {
         let mut column: Column<i64> = [1, 1].into_iter().collect();
         let mut other: Column<i64> = [2, 3].into_iter().collect();

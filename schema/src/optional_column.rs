@@ -239,6 +239,7 @@ mod tests {
     enum Change {
         Push(Option<i64>),
         Append(Vec<Option<i64>>),
+        Extend(Vec<Option<i64>>),
         Set(usize, Option<i64>),
         /// The first value becomes the second one.
         Map(Option<i64>, Option<i64>),
@@ -256,6 +257,7 @@ mod tests {
         prop_oneof![
             value().prop_map(Change::Push),
             similar.prop_map(|(first, others)| Change::Append([vec![first; 3], others].concat())),
+            prop::collection::vec(value(), 0..4).prop_map(Change::Extend),
             (any::<usize>(), value()).prop_map(|(row, new)| Change::Set(row, new)),
             (value(), value()).prop_map(|(old, new)| Change::Map(old, new)),
             prop::collection::vec(any::<bool>(), 4).prop_map(Change::Retain),
@@ -278,6 +280,10 @@ mod tests {
                     }
                     Change::Append(other) => {
                         column.append(other.iter().copied().collect());
+                        expected.extend(other);
+                    }
+                    Change::Extend(other) => {
+                        column.extend_from_slice(&other);
                         expected.extend(other);
                     }
                     Change::Set(..) if expected.is_empty() => {}
