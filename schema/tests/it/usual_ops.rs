@@ -69,6 +69,23 @@ fn usual_ops_of_generated_traces_are_those_of_a_view() {
     }
 }
 
+#[test]
+fn a_range_that_only_a_usual_op_names_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.db");
+    support::generate(&Options { ops: 2_000, ..Options::default() }, &path).unwrap();
+    let select = Select { ranges: true, ..Select::ops() };
+    assert!(!Trace::open(&path).unwrap().read(&select).unwrap().info.range_ids);
+    // The most frequent kernel was met before on that queue.
+    let last =
+        "select max(id) from rocpd_op group by description_id, gpuId, queueId order by count(*) desc limit 1";
+    let connection = Connection::open(&path).unwrap();
+    connection.execute(&format!("update rocpd_op set roctxId = 70000 where id = ({last})"), []).unwrap();
+    drop(connection);
+    assert!(Trace::open(&path).unwrap().read(&select).unwrap().info.range_ids);
+    assert_ops(&path, &[select]);
+}
+
 /// Columns that may have any value, with those that usual rows have.
 const COLUMNS: [(&str, [i64; 4]); 18] = [
     ("gpuId", [0, 1, -2, 7]),

@@ -1,4 +1,5 @@
-//! Most rows of `rocpd_op`: kernels with a name and an end, on a track and of a shape that were met before.
+//! The fast path of `rocpd_op`: kernels with a name and an end, on a track and of a launch shape that were met before. Most rows take
+//! it; [`OpPart::push`] reads the others.
 
 use super::ops::{Context, OpPart};
 use crate::column::ESCAPE;
