@@ -1,11 +1,12 @@
 //! Integer columns of usual rows, for a quarter of the cost of a [`Row`]: the first types of a record header, looked at as a few
 //! numbers, say where the values are.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::layout::{Layout, Place, Stored};
-use super::pages::{Leaf, LeafBuffer, Pages};
-use super::record::{Decoder, WIDTH, width};
+use super::pages::{Leaf, LeafBuffer, Pages, REACH};
+use super::record::{Decoder, Record, WIDTH, width};
 use super::row::Row;
 use super::varint::varint;
 
@@ -55,10 +56,10 @@ impl<'a, const N: usize, F> UsualRow<'a, N, F> {
     /// The integer of that one of [`UsualColumns::integers`].
     #[inline(always)]
     pub fn int(&self, at: usize) -> i64 {
-        let Value { begin, unused, added } = self.header.values[at];
+        let Value { begin, unused } = self.header.values[at];
         let bytes = self.record[usize::from(begin)..].first_chunk();
         let word = u64::from_be_bytes(bytes.copied().unwrap_or_default()).cast_signed();
-        (word >> unused) + i64::from(added)
+        word >> unused
     }
 
     /// What it has in common with others of its header.
@@ -153,8 +154,8 @@ struct Integers<const N: usize, F> {
 /// The length of a header and types, of which a number `W` of words matters.
 type Key = [u64; WINDOW / WORD];
 
-/// By the first byte of a header, which is its length or begins with a set bit: its bytes up to the type of the last column of the scan.
-type Masks = Box<[Key; 0x80]>;
+/// By the first byte of a header, which is its length or has the upper bit set: its bytes up to the type of the last column of the scan.
+type Masks = Box<[Key; 0x100]>;
 
 /// What follows from the first types of a row.
 #[derive(Debug, Clone, Copy)]
@@ -172,70 +173,64 @@ struct Header<const N: usize, F> {
     facts: F,
 }
 
-/// An integer: the first bits of the eight bytes that begin there, and `added` to them.
+/// An integer: the first bits of the eight bytes that begin there.
 #[derive(Debug, Clone, Copy)]
 struct Value {
     begin: u8,
     /// The bits behind it.
     unused: u8,
-    added: i8,
 }
+
+/// 0: the first bit of the length of a header.
+const ZERO: Value = Value { begin: 0, unused: 63 };
 
 /// Usual rows, one after the other.
 #[derive(Debug)]
 struct IntegerRows<'a, const N: usize, const W: usize, F> {
-    /// The page from where its first cell can start, and bytes behind the page.
-    cells: &'a [u8],
-    /// Where its first cell can start.
-    first: usize,
-    /// The length of the page from there on.
-    length: usize,
+    /// The page, and bytes behind it.
+    reach: &'a [u8; REACH],
+    /// Where its cells can be.
+    cells: Range<usize>,
     pointers: std::slice::Iter<'a, [u8; 2]>,
     rowids: RowidLength,
-    /// How long all further rows can be together.
-    room: usize,
     masks: &'a Masks,
     known: &'a [Header<N, F>; REMEMBERED],
-    /// The row before which they end.
-    end: Option<usize>,
+    /// Whether they ended before a row that is no usual one, or whose header is not known.
+    is_at_other: bool,
 }
 
 impl<'a, const N: usize, const W: usize, F> Iterator for IntegerRows<'a, N, W, F> {
     type Item = UsualRow<'a, N, F>;
 
-    /// Ends before a row that is no usual one, or whose header is not known.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
-        let at = usize::from(u16::from_be_bytes(*self.pointers.next()?));
+        let at = u16::from_be_bytes(*self.pointers.next()?);
         let row = self.of_cell(at);
-        if row.is_none() {
-            self.end = Some(at);
-        }
+        self.is_at_other = row.is_none();
         row
     }
 }
 
 impl<'a, const N: usize, const W: usize, F> IntegerRows<'a, N, W, F> {
-    /// The row of a cell of which all checks of [`Decoder::record`] hold.
+    /// The row of a cell of which all checks of [`Decoder::record`] hold but one: short rows may share bytes.
     #[inline(always)]
-    fn of_cell(&mut self, at: usize) -> Option<UsualRow<'a, N, F>> {
-        let at = at.wrapping_sub(self.first);
-        let cell: &[u8; CELL] = self.cells.get(at..)?.first_chunk()?;
+    fn of_cell(&self, at: u16) -> Option<UsualRow<'a, N, F>> {
+        let at = usize::from(at);
+        let cell: &[u8; CELL] = self.reach[at..].first_chunk()?;
         // A length of several bytes begins with more than a usual one.
         let (payload, record) = (cell[0], self.rowids.record(cell)?);
         let key: [u64; W] = key(record, self.masks);
         let header = &self.known[place(key)];
         let fits = payload.wrapping_sub(header.least) < header.lengths;
-        let payload = usize::from(payload);
+        let end = at + 1 + self.rowids.length + usize::from(payload);
         if header.key[..W] != key
             || !fits
             || record[usize::from(header.sign)] >= 0x80
-            || at + 1 + self.rowids.length + payload > self.length
-            || self.room < payload
+            || at < self.cells.start
+            || end > self.cells.end
         {
             return None;
         }
-        self.room -= payload;
         Some(UsualRow { header, record, rowid: &cell[1..] })
     }
 }
@@ -258,7 +253,7 @@ fn looked_at(layout: &Layout) -> usize {
 impl<const N: usize, F: Copy + Default> Integers<N, F> {
     /// Columns that [`are_usual`] in that layout.
     fn of(layout: &Layout, columns: UsualColumns<N>) -> Self {
-        let mut masks = Box::new([Key::default(); 0x80]);
+        let mut masks = Box::new([Key::default(); 0x100]);
         for (length, mask) in masks.iter_mut().enumerate() {
             let mut bytes = [[0; WORD]; WINDOW / WORD];
             bytes.as_flattened_mut()[..length.min(looked_at(layout))].fill(0xff);
@@ -305,44 +300,35 @@ impl<const N: usize, F: Copy + Default> Integers<N, F> {
         leaf: Leaf<'_>,
         part: &mut impl AddRows<N, Facts = F>,
     ) -> Result<(), usize> {
-        let first = leaf.first();
-        let (cells, length) = (&leaf.beyond[first..], leaf.page.len() - first);
+        let at = |pointer: &[u8; 2]| usize::from(u16::from_be_bytes(*pointer));
         let mut room = leaf.page.len();
         let mut left = leaf.pointers.as_chunks::<2>().0;
         while !left.is_empty() {
             let run = &left[..left.len().min(RUN)];
             let mut rows = IntegerRows::<N, W, F> {
-                cells,
-                first,
-                length,
+                reach: leaf.reach,
+                cells: leaf.first()..leaf.page.len(),
                 pointers: run.iter(),
-                rowids: RowidLength::of(cells, usize::from(u16::from_be_bytes(run[0])).wrapping_sub(first)),
-                room,
+                rowids: RowidLength::of(&leaf.reach[at(&run[0])..]),
                 masks: &self.masks,
                 known: &self.known,
-                end: None,
+                is_at_other: false,
             };
             let takes_all = part.add_usual(&mut rows);
-            room = rows.room;
-            let (behind, end) = (rows.pointers.len(), rows.end);
-            let read = run.len() - behind - usize::from(end.is_some());
-            let (taken, other) = match end {
-                Some(at) if self.learn::<W>(layout, decoder, leaf, at, part) => (read, None),
-                Some(at) => (read, Some(at)),
-                None if takes_all => (read, None),
-                None => {
-                    let taken = read.saturating_sub(1);
-                    let at = usize::from(u16::from_be_bytes(run[taken]));
-                    // It has taken its room, which is stated by one byte in usual rows.
-                    room += leaf.page.get(at).copied().map_or(0, usize::from);
-                    (taken, Some(at))
-                }
+            let (behind, is_unknown) = (rows.pointers.len(), rows.is_at_other);
+            left = &left[run.len() - behind - usize::from(is_unknown || !takes_all)..];
+            let is_other = match left {
+                [pointer, ..] if is_unknown => !self.learn::<W>(layout, decoder, leaf, at(pointer), part),
+                _ => !takes_all,
             };
-            left = &left[taken..];
-            let Some(at) = other else { continue };
-            let row = leaf.pointers.len() / 2 - left.len();
-            decoder.record(leaf, at, &mut room, |record| part.add(&Row::of_record(record))).ok_or(row)?;
-            left = &left[1..];
+            if let [pointer, behind @ ..] = left
+                && is_other
+            {
+                let row = leaf.pointers.len() / 2 - left.len();
+                let each = |record: Record<'_>| part.add(&Row::of_record(record));
+                decoder.record(leaf, at(pointer), &mut room, each).ok_or(row)?;
+                left = behind;
+            }
         }
         Ok(())
     }
@@ -357,10 +343,8 @@ impl<const N: usize, F: Copy + Default> Integers<N, F> {
         at: usize,
         part: &impl AddRows<N, Facts = F>,
     ) -> bool {
-        let cells = &leaf.beyond[leaf.first()..];
-        let place_of_cell = at.wrapping_sub(leaf.first());
-        let cell = cells.get(place_of_cell..).and_then(<[u8]>::first_chunk);
-        let Some(record) = cell.and_then(|cell| RowidLength::of(cells, place_of_cell).record(cell)) else {
+        let cell = &leaf.reach[at..];
+        let Some(record) = cell.first_chunk().and_then(|bytes| RowidLength::of(cell).record(bytes)) else {
             return false;
         };
         let short: [u64; W] = key(record, &self.masks);
@@ -391,8 +375,7 @@ impl<const N: usize, F: Copy + Default> Integers<N, F> {
 impl<const N: usize, F: Copy + Default> Header<N, F> {
     /// One whose rows are read in another way.
     fn unusual(key: Key) -> Self {
-        let nothing = Value { begin: 0, unused: 0, added: 0 };
-        Self { key, least: 0, lengths: 0, sign: 0, values: [nothing; N], facts: F::default() }
+        Self { key, least: 0, lengths: 0, sign: 0, values: [ZERO; N], facts: F::default() }
     }
 
     /// One whose columns are integers.
@@ -428,26 +411,24 @@ impl<const N: usize, F: Copy + Default> Header<N, F> {
             kind @ 1..=6 => {
                 let width = WIDTH[usize::from(kind)];
                 let begin = u8::try_from(ends[position]).ok()? - width;
-                Some((begin, Value { begin, unused: 64 - 8 * width, added: 0 }))
+                Some((begin, Value { begin, unused: 64 - 8 * width }))
             }
-            // The type states the value.
-            8 | 9 => {
+            // The type states the value: 0 and 1 are the first four bits of 8 and the first five of 9.
+            kind @ (8 | 9) => {
                 let begin = 1 + position as u8;
-                Some((begin, Value { begin, unused: 56, added: -8 }))
+                Some((begin, Value { begin, unused: 68 - kind }))
             }
             _ => None,
         };
         (header.sign, _) = integer(position(columns.sign)?)?;
         for (value, column) in header.values.iter_mut().zip(columns.integers) {
-            // The length of the header, less that.
-            let zero = Value { begin: 0, unused: 56, added: -(length as i8) };
             *value = match column {
                 IntegerColumn::Integer(column) => integer(position(column)?)?.1,
                 IntegerColumn::OrZero(column) => match position(column)? {
-                    position if types[position] == 0 => zero,
+                    position if types[position] == 0 => ZERO,
                     position => integer(position)?.1,
                 },
-                IntegerColumn::Zero => zero,
+                IntegerColumn::Zero => ZERO,
             };
         }
         Some(header)
@@ -466,9 +447,9 @@ struct RowidLength {
 
 impl RowidLength {
     /// That of the rowid of a cell.
-    fn of(cells: &[u8], at: usize) -> Self {
+    fn of(cell: &[u8]) -> Self {
         const UPPER: u64 = 0x8080_8080_8080_8080;
-        let word = cells.get(at..).and_then(|cell| cell.get(1..)?.first_chunk());
+        let word = cell.get(1..).and_then(<[u8]>::first_chunk);
         let last = !u64::from_le_bytes(word.copied().unwrap_or([0xff; WORD])) & UPPER;
         let last = last & last.wrapping_neg();
         // Of nine bytes, or where there is none, no cell has that length.
@@ -491,7 +472,7 @@ impl RowidLength {
 #[inline(always)]
 fn key<const W: usize>(record: &[u8; RECORD], masks: &Masks) -> [u64; W] {
     let words = record.as_chunks::<WORD>().0;
-    let mask = &masks[usize::from(record[0] & 0x7f)];
+    let mask = &masks[usize::from(record[0])];
     std::array::from_fn(|word| u64::from_le_bytes(words[word]) & mask[word])
 }
 

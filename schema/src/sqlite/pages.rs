@@ -18,8 +18,8 @@ const LOCK_BYTE: u64 = 1 << 30;
 const RUN_BYTES: usize = 256 << 10;
 /// The kernel copies three times as fast to where a cache line begins.
 const CACHE_LINE: usize = 64;
-/// The bytes behind a leaf that are there, whatever they are.
-const BEYOND: usize = 512;
+/// The bytes from the begin of a leaf that are there, whatever those behind it are: from wherever a cell pointer can point to, 512.
+pub(super) const REACH: usize = (1 << 16) + 512;
 /// Pages of something else between two leaves that are read along rather than starting a new run.
 const RUN_GAP: u32 = 4;
 
@@ -172,7 +172,7 @@ impl<'a> Pages<'a> {
     ) -> Option<()> {
         let span = leaves.len().saturating_mul(RUN_GAP as usize);
         let longest = u32::try_from((RUN_BYTES / self.state.size).clamp(1, span.max(1))).ok()?;
-        let length = longest as usize * self.state.size + BEYOND;
+        let length = longest as usize * self.state.size + REACH;
         let buffer = buffer.of_length(length);
         let mut rest = leaves;
         while let Some(&first) = rest.first() {
@@ -183,7 +183,7 @@ impl<'a> Pages<'a> {
             self.read(first, &mut buffer[..pages * self.state.size])?;
             for &leaf in &rest[..run] {
                 let at = (leaf - first) as usize * self.state.size;
-                each(self.leaf(&buffer[at..at + self.state.size + BEYOND])?)?;
+                each(self.leaf(buffer[at..].first_chunk()?)?)?;
             }
             rest = &rest[run..];
         }
@@ -203,12 +203,12 @@ impl<'a> Pages<'a> {
         Some(())
     }
 
-    /// The leaf that begins in `beyond`.
-    fn leaf<'p>(&self, beyond: &'p [u8]) -> Option<Leaf<'p>> {
-        let page = &beyond[..self.state.size];
+    /// The leaf that begins there.
+    fn leaf<'p>(&self, reach: &'p [u8; REACH]) -> Option<Leaf<'p>> {
+        let page = &reach[..self.state.size];
         let cells = self.cells(page, LEAF, LEAF_HEADER, 0)?;
         let pointers = &page[LEAF_HEADER..LEAF_HEADER + 2 * cells];
-        Some(Leaf { page: &page[..self.state.usable], pointers, beyond })
+        Some(Leaf { page: &page[..self.state.usable], pointers, reach })
     }
 
     /// The children of an inner node, which begins at `start` of its page, that may have rows beyond rowid `after`.
@@ -277,8 +277,8 @@ pub(super) struct Leaf<'a> {
     pub(super) page: &'a [u8],
     /// Two bytes per cell: where it starts.
     pub(super) pointers: &'a [u8],
-    /// The page and bytes behind it, for who loads more of a cell than it has.
-    pub(super) beyond: &'a [u8],
+    /// The page and bytes behind it: code that loads more of a cell than it has needs no check.
+    pub(super) reach: &'a [u8; REACH],
 }
 
 impl Leaf<'_> {

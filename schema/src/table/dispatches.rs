@@ -79,12 +79,16 @@ impl Dispatches {
         self.enqueued.push(enqueued);
     }
 
-    /// Removes all rows, but keeps the memory of names and times for others.
-    pub(crate) fn restart(&mut self) {
-        let Self { mut name, mut track, mut start, mut duration, .. } = std::mem::take(self);
-        name.clear();
-        track.clear();
-        start.clear();
+    /// Removes all rows, but keeps the memory of names and times for others, of which names or starts may be read, too. A column that is
+    /// never read has its default in all rows: it keeps them until [`Self::complete_times`].
+    pub(crate) fn restart(&mut self, reads_names: bool, reads_starts: bool) {
+        let Self { mut name, track, mut start, mut duration, .. } = std::mem::take(self);
+        if reads_names {
+            name.clear();
+        }
+        if reads_starts {
+            start.clear();
+        }
         duration.clear();
         *self = Self { name, track, start, duration, ..Self::default() };
     }

@@ -42,7 +42,7 @@ impl Loaded {
         Self::new(label, Select::ops(), Tables { strings: strings.clone(), ..Tables::default() })
     }
 
-    /// Replaces the ops by those of a piece.
+    /// Replaces the ops by those of a piece, of which the same columns are read each time.
     ///
     /// # Errors
     /// Those of [`OpTimes::read`].

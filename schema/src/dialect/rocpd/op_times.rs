@@ -90,13 +90,13 @@ impl OpTimes {
         self.scan.pieces() + usize::from(!self.open.is_empty())
     }
 
-    /// Replaces the dispatches, copies and barriers of `into` by those of a piece, of which all columns that are not read have their
-    /// default.
+    /// Replaces the dispatches, copies and barriers of `into`, which is empty or was read to with the same columns, by those of a piece.
+    /// All columns that are not read have their default.
     ///
     /// # Errors
     /// Where SQLite cannot read the table, or it has changed since the first piece.
     pub fn read(&self, piece: usize, columns: TimeColumns, into: &mut Tables) -> Result<()> {
-        into.dispatches.restart();
+        into.dispatches.restart(columns.name, columns.start);
         into.copies.clear();
         into.barriers.clear();
         let mut part = Part::new(self, columns, into);
@@ -175,6 +175,27 @@ impl AddRows<OTHERS> for Part<'_> {
 
     #[inline(always)]
     fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, OTHERS, ()>>) -> bool {
+        match (self.columns.name, self.columns.start) {
+            (false, false) => self.add_run::<false, false>(rows),
+            (false, true) => self.add_run::<false, true>(rows),
+            (true, false) => self.add_run::<true, false>(rows),
+            (true, true) => self.add_run::<true, true>(rows),
+        }
+        true
+    }
+
+    fn add(&mut self, row: &Row<'_>) {
+        self.add_row(row);
+    }
+}
+
+impl Part<'_> {
+    /// Adds usual rows with their names or starts, if these are read.
+    #[inline(always)]
+    fn add_run<'a, const NAMES: bool, const STARTS: bool>(
+        &mut self,
+        rows: impl Iterator<Item = UsualRow<'a, OTHERS, ()>>,
+    ) {
         let Self { of, columns, into, kinds, kernel_type, run } = self;
         let OpTimes { names, strings, variant, .. } = of;
         let mut count = 0;
@@ -191,16 +212,14 @@ impl AddRows<OTHERS> for Part<'_> {
                 }
                 *kernel_type = op_type;
             }
-            let duration = end.wrapping_sub(start) as u64;
-            // The difference of times of both signs may not fit.
-            run.durations[count] = match duration < u64::from(ESCAPE) && (start ^ end) >= 0 {
-                true => duration as u32,
-                false => run.unusual_duration(count, end.checked_sub(start)),
+            run.durations[count] = match end.checked_sub(start) {
+                Some(duration) if (duration as u64) < u64::from(ESCAPE) => duration as u32,
+                other => run.unusual_duration(count, other),
             };
-            if columns.start {
+            if STARTS {
                 run.starts[count] = start;
             }
-            if columns.name {
+            if NAMES {
                 let mut name = names.get(Some(row.int(NAME)));
                 if variant.ops_named_by_type {
                     let (_, type_name) = kinds.get(Some(op_type), names, strings);
@@ -212,21 +231,14 @@ impl AddRows<OTHERS> for Part<'_> {
         }
         let dispatches = &mut into.dispatches;
         dispatches.duration.extend(&run.durations[..count], run.long.drain(..));
-        if columns.start {
+        if STARTS {
             dispatches.start.extend_from_slice(&run.starts[..count]);
         }
-        if columns.name {
+        if NAMES {
             dispatches.name.extend_from_slice(&run.names[..count]);
         }
-        true
     }
 
-    fn add(&mut self, row: &Row<'_>) {
-        self.add_row(row);
-    }
-}
-
-impl Part<'_> {
     #[cold]
     fn add_row(&mut self, row: &Row<'_>) {
         let [gpu, start, end, op_type, name] = std::array::from_fn(|at| row.int(at));

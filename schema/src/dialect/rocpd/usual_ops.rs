@@ -215,11 +215,9 @@ impl OpPart {
         context: &Context<'_>,
     ) -> Option<UsualDispatch> {
         let [gpu, queue, start, end, name, op_type, range] = std::array::from_fn(|at| row.int(at));
-        let duration = end.wrapping_sub(start) as u64;
-        // The difference of times of both signs may not fit.
-        let is_short = duration < u64::from(ESCAPE) && (start ^ end) >= 0;
+        let duration = u32::try_from(end.checked_sub(start)?).ok()?;
         let name = context.names.get(Some(name));
-        if !(is_short && name.is_some() && self.kernel_type == Some(Some(op_type))) {
+        if !(duration < ESCAPE && name.is_some() && self.kernel_type == Some(Some(op_type))) {
             return None;
         }
         let Facts { has_process, shape, .. } = row.facts();
@@ -231,7 +229,7 @@ impl OpPart {
         };
         let track = self.recent_track((gpu, queue, process, hardware_queue))?;
         self.range_ids |= range != 0;
-        Some(UsualDispatch { name, track, process, start, duration: duration as u32, range, shape })
+        Some(UsualDispatch { name, track, process, start, duration, range, shape })
     }
 
     /// Adds what only some selections have.
