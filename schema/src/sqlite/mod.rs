@@ -1,15 +1,16 @@
 //! SQLite files, opened without side effects and scanned fast.
 //!
-//! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns; `integers` reads
-//! rows of which few integer columns matter, for a quarter of the cost, and `shared_scan` does so on several threads.
+//! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns; `fast_rows`
+//! reads most rows for a quarter of the cost, as `fast_header` says, and `shared_scan` does so on several threads.
 //! `image` holds one state of a recording that grows, `tail` reads its new rows. SQLite's library takes over for everything unusual
 //! or damaged, within a `budget`. The rows are those of the library.
 
 mod budget;
 mod database;
+mod fast_header;
+mod fast_rows;
 mod header;
 mod image;
-mod integers;
 mod layout;
 mod leaf;
 mod open;
@@ -24,8 +25,9 @@ mod tail;
 mod varint;
 
 pub use database::{Database, Snapshot};
-pub(crate) use integers::RUN;
-pub use integers::{AddRows, IntegerColumn, Readers, UsualColumns, UsualRow};
+pub use fast_header::{FastColumns, IntegerColumn};
+pub(crate) use fast_rows::RUN;
+pub use fast_rows::{AddRows, FastRow, Readers};
 pub(crate) use layout::quote;
 pub use pieces::{Leaves, Pieces};
 pub use row::Row;

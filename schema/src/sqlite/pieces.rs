@@ -1,5 +1,6 @@
 use super::database::Database;
-use super::integers::{self, AddRows, Readers, UsualColumns};
+use super::fast_header::{self, FastColumns};
+use super::fast_rows::{AddRows, Readers};
 use super::layout::Layout;
 use super::leaf;
 use super::pages::Pages;
@@ -116,13 +117,13 @@ impl Leaves<'_> {
         })
     }
 
-    /// Whether a table can have usual rows with these columns.
-    pub fn are_usual<const N: usize>(&self, columns: &UsualColumns<N>) -> bool {
-        integers::are_usual(&self.layout, columns)
+    /// Whether a table can have fast rows with these columns.
+    pub fn has_fast_rows<const N: usize>(&self, columns: &FastColumns<N>) -> bool {
+        fast_header::has_fast_rows(&self.layout, columns)
     }
 
-    /// As [`Self::scan`], for columns that [`Self::are_usual`]. Scans of several pieces share `readers`.
-    pub fn scan_usual<const N: usize, P: AddRows<N> + Send>(
+    /// As [`Self::scan`], for columns that [`Self::has_fast_rows`]. Scans of several pieces share `readers`.
+    pub fn scan_fast<const N: usize, P: AddRows<N> + Send>(
         &self,
         share: &[u32],
         readers: &Readers<N, P::Facts>,

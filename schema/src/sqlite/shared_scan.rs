@@ -4,8 +4,9 @@ use std::fs::File;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::database::Database;
+use super::fast_header::{FastColumns, IntegerColumn, has_fast_rows};
+use super::fast_rows::{AddRows, Readers};
 use super::image::Image;
-use super::integers::{AddRows, IntegerColumn, Readers, UsualColumns, are_usual};
 use super::layout::Layout;
 use super::pages::{Pages, State};
 use super::record::Decoder;
@@ -53,7 +54,7 @@ impl Database {
         let ((Some(file), image), Some((state, layout, leaves))) = (self.file(), found) else {
             return Ok(Err(self));
         };
-        if !are_usual(&layout, &usual::<N>()) {
+        if !has_fast_rows(&layout, &fast_columns::<N>()) {
             return Ok(Err(self));
         }
         Ok(Ok(SharedScan {
@@ -62,7 +63,7 @@ impl Database {
             layout,
             leaves,
             length,
-            readers: Readers::of(usual::<N>()),
+            readers: Readers::of(fast_columns::<N>()),
             state,
             image,
             database: Mutex::new(self),
@@ -72,9 +73,9 @@ impl Database {
 }
 
 /// The sign column is the first one.
-fn usual<const N: usize>() -> UsualColumns<MOST> {
+fn fast_columns<const N: usize>() -> FastColumns<MOST> {
     let column = |at| if at + 1 < N { IntegerColumn::Integer(at + 1) } else { IntegerColumn::Zero };
-    UsualColumns { sign: 0, integers: std::array::from_fn(column) }
+    FastColumns { sign: 0, integers: std::array::from_fn(column) }
 }
 
 impl<const N: usize> SharedScan<N> {
@@ -83,7 +84,7 @@ impl<const N: usize> SharedScan<N> {
         self.leaves.len().div_ceil(self.length)
     }
 
-    /// Adds the rows of a piece to `part`: usual ones with the columns behind the first one.
+    /// Adds the rows of a piece to `part`: fast ones with the columns behind the first one.
     ///
     /// # Errors
     /// Where SQLite cannot read the table.

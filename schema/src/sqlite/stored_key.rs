@@ -1,6 +1,6 @@
 //! What follows from the header of a record, and values of several columns, compared as they are stored.
 
-use super::integers::UsualRow;
+use super::fast_rows::FastRow;
 use super::row::Row;
 
 /// Something of each record header, found once: the types of all values follow from it.
@@ -99,9 +99,9 @@ impl StoredColumns {
         Some(self.key_of(|end| record.word(end)))
     }
 
-    /// The key of a usual row of this header.
+    /// The key of a fast row of this header.
     #[inline(always)]
-    pub(crate) fn usual_key<const N: usize, F>(&self, row: &UsualRow<'_, N, F>) -> StoredKey {
+    pub(crate) fn fast_key<const N: usize, F>(&self, row: &FastRow<'_, N, F>) -> StoredKey {
         self.key_of(|end| row.word(end))
     }
 
@@ -127,9 +127,9 @@ impl StoredText {
         (record.serial(column) >= 12).then_some(Self { begin, end })
     }
 
-    /// The text of a usual row of this header.
+    /// The text of a fast row of this header.
     #[inline(always)]
-    pub(crate) fn get<'a, const N: usize, F>(&self, row: &UsualRow<'a, N, F>) -> &'a [u8] {
+    pub(crate) fn get<'a, const N: usize, F>(&self, row: &FastRow<'a, N, F>) -> &'a [u8] {
         row.bytes(self.begin, self.end)
     }
 }

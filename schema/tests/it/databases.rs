@@ -4,7 +4,7 @@ pub(crate) mod recipe;
 
 use std::path::Path;
 
-use rtl_schema::sqlite::{AddRows, Database, Row, UsualRow};
+use rtl_schema::sqlite::{AddRows, Database, FastRow, Row};
 use rusqlite::{Connection, OpenFlags, types::ValueRef};
 
 /// Rows as (rowid, values); a value as what each of [`Row`]'s functions makes of it.
@@ -69,15 +69,15 @@ pub(crate) fn by_scan_parts(
 /// A row of a shared scan: all columns as integers, or the last four with the rowid where that is enough and the first is not negative.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SharedRow {
-    Usual(i64, [i64; 4]),
+    Fast(i64, [i64; 4]),
     Other([Option<i64>; 5]),
 }
 
-/// Rows with whether each is a usual one.
+/// Rows with whether each is a fast one.
 #[derive(Debug, Default)]
 struct SharedRows(Vec<SharedRow>);
 
-/// Whether usual rows with that last column are not taken.
+/// Whether fast rows with that last column are not taken.
 pub(crate) fn is_refused(last: i64) -> bool {
     last.rem_euclid(64) == 13
 }
@@ -89,12 +89,12 @@ impl AddRows<4> for SharedRows {
         Some(())
     }
 
-    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, 4, ()>>) -> bool {
+    fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, 4, ()>>) -> bool {
         for row in rows {
             if is_refused(row.int(3)) {
                 return false;
             }
-            self.0.push(SharedRow::Usual(row.id(), std::array::from_fn(|at| row.int(at))));
+            self.0.push(SharedRow::Fast(row.id(), std::array::from_fn(|at| row.int(at))));
         }
         true
     }
@@ -128,13 +128,13 @@ pub(crate) fn by_shared_scan(
     Ok(Some(pieces.concat()))
 }
 
-/// What a shared scan has to answer where the library answers this: the same integers. A usual row has integers alone.
+/// What a shared scan has to answer where the library answers this: the same integers. A fast row has integers alone.
 pub(crate) fn assert_shared(found: &[SharedRow], expected: &Answer) {
     assert_eq!(found.len(), expected.len());
     for (found, (id, expected)) in found.iter().zip(expected) {
         let ints: Vec<Option<i64>> = expected.iter().map(|value| value.int).collect();
         match found {
-            SharedRow::Usual(found_id, found) => {
+            SharedRow::Fast(found_id, found) => {
                 assert_eq!(found_id, id);
                 assert!(!is_refused(found[3]), "row {id}");
                 assert_eq!(found.map(Some), ints[1..], "row {id}");

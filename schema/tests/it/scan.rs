@@ -196,7 +196,7 @@ fn foreign_traces_read_as_sqlite_reads_them() {
 }
 
 #[test]
-fn rows_of_integers_are_usual_ones() {
+fn rows_of_integers_are_fast_ones() {
     let (_folder, path) = database(
         "create table t(id integer primary key, a integer, b integer, c text, d integer, e integer, f integer);
          with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999)
@@ -206,10 +206,10 @@ fn rows_of_integers_are_usual_ones() {
     let five = ["a", "d", "b", "e", "f"];
     let found = databases::by_shared_scan(&path, "t", five, 4).unwrap().unwrap();
     databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
-    let usual = found.iter().filter(|row| matches!(row, SharedRow::Usual(..))).count();
+    let fast = found.iter().filter(|row| matches!(row, SharedRow::Fast(..))).count();
     // Two of a hundred are none.
-    let is_usual = |row: &i64| !matches!(row % 100, 7 | 8) && !databases::is_refused(*row);
-    assert_eq!(usual, (0..10_000).filter(is_usual).count());
+    let is_fast = |row: &i64| !matches!(row % 100, 7 | 8) && !databases::is_refused(*row);
+    assert_eq!(fast, (0..10_000).filter(is_fast).count());
 }
 
 /// A table whose last column is younger than its rows, which have its default: only the library reads those.

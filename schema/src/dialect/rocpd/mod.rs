@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod fast_ops;
 mod header;
 mod id_map;
 mod join;
@@ -20,7 +21,6 @@ mod read;
 mod recent_shapes;
 mod secondary_tables;
 mod signal;
-mod usual_ops;
 
 pub(super) use agents::{Agents, NO_GPU};
 pub(super) use header::{Header, LaunchRows, OpenDispatch, References, Symbols, Variant};

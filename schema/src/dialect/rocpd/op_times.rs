@@ -6,7 +6,7 @@ use super::kinds::{Kinds, OpKind};
 use super::{Header, NO_GPU, Names, Variant};
 use crate::column::ESCAPE;
 use crate::input::Input;
-use crate::sqlite::{AddRows, Database, RUN, Row, SharedScan, UsualRow};
+use crate::sqlite::{AddRows, Database, FastRow, RUN, Row, SharedScan};
 use crate::table::{Barrier, Copy, Dispatch};
 use crate::{NameId, Result, Strings, Tables};
 
@@ -174,7 +174,7 @@ impl AddRows<OTHERS> for Part<'_> {
     }
 
     #[inline(always)]
-    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, OTHERS, ()>>) -> bool {
+    fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, OTHERS, ()>>) -> bool {
         match (self.columns.name, self.columns.start) {
             (false, false) => self.add_run::<false, false>(rows),
             (false, true) => self.add_run::<false, true>(rows),
@@ -190,11 +190,11 @@ impl AddRows<OTHERS> for Part<'_> {
 }
 
 impl Part<'_> {
-    /// Adds usual rows with their names or starts, if these are read.
+    /// Adds fast rows with their names or starts, if these are read.
     #[inline(always)]
     fn add_run<'a, const NAMES: bool, const STARTS: bool>(
         &mut self,
-        rows: impl Iterator<Item = UsualRow<'a, OTHERS, ()>>,
+        rows: impl Iterator<Item = FastRow<'a, OTHERS, ()>>,
     ) {
         let Self { of, columns, into, kinds, kernel_type, run } = self;
         let OpTimes { names, strings, variant, .. } = of;

@@ -93,12 +93,12 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether usual rows have nothing that [`super::usual_ops`] does not keep.
+    /// Whether fast rows have nothing that [`super::fast_ops`] does not keep.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
-    /// Whether [`super::usual_ops`] keeps the selected columns.
+    /// Whether [`super::fast_ops`] keeps the selected columns.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some() && !select.shapes;
         !(signal || variant.ops_named_by_type || !links.is_empty())

@@ -3,8 +3,8 @@
 
 use std::cell::Cell;
 
+use super::fast_ops::{FastOps, OpReaders};
 use super::header::Header;
-use super::usual_ops::{OpReaders, UsualOps};
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
 use crate::sqlite::{Database, Leaves};
@@ -199,12 +199,12 @@ fn read_leaves<S: PieceSink>(
     let shapes = Snapshot::default();
     let readers = OpReaders::of(context, leaves);
     let part = || ops::OpPart::behind(&shapes);
-    let usual = || UsualOps::new(part(), context);
+    let fast = || FastOps::new(part(), context);
     let parts =
-        |(rows, parts): (u64, Vec<UsualOps<'_>>)| (rows, parts.into_iter().map(UsualOps::finish).collect());
+        |(rows, parts): (u64, Vec<FastOps<'_>>)| (rows, parts.into_iter().map(FastOps::finish).collect());
     let read = |share: &[u32]| match &readers {
-        Some(OpReaders::Usual(readers)) => leaves.scan_usual(share, readers, usual).map(parts),
-        Some(OpReaders::Detailed(readers)) => leaves.scan_usual(share, readers, usual).map(parts),
+        Some(OpReaders::Basic(readers)) => leaves.scan_fast(share, readers, fast).map(parts),
+        Some(OpReaders::Detailed(readers)) => leaves.scan_fast(share, readers, fast).map(parts),
         None => leaves.scan(share, part, |part, row| part.push(row, context)),
     };
     let shares = leaves.shares();

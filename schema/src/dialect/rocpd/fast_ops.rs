@@ -4,18 +4,18 @@
 use super::ops::{Context, OpPart};
 use crate::column::ESCAPE;
 use crate::sqlite::{
-    AddRows, IntegerColumn, Leaves, RUN, Readers, Row, StoredColumns, StoredText, UsualColumns, UsualRow,
+    AddRows, FastColumns, FastRow, IntegerColumn, Leaves, RUN, Readers, Row, StoredColumns, StoredText,
 };
 use crate::{Id, NameId, ProcessId, ShapeId, TrackId};
 
 /// GPU, queue, start, end, name, type, range and process of an op.
-pub(super) const USUAL: usize = 8;
-const PROCESS: usize = USUAL - 1;
+pub(super) const BASIC: usize = 8;
+const PROCESS: usize = BASIC - 1;
 /// And thread, correlation id, time of enqueuing and symbol.
-pub(super) const DETAILED: usize = USUAL + 4;
+pub(super) const DETAILED: usize = BASIC + 4;
 
-/// The ops of one stretch of the table, of which usual rows take a third of the time of others.
-pub(super) struct UsualOps<'a> {
+/// The ops of one stretch of the table, of which fast rows take a third of the time of others.
+pub(super) struct FastOps<'a> {
     part: OpPart,
     context: &'a Context<'a>,
     run: Box<Run>,
@@ -56,15 +56,15 @@ enum StoredShape {
     Signal(StoredText),
 }
 
-/// Readers of usual rows with the selected columns.
+/// Readers of fast rows with the selected columns.
 #[derive(Debug)]
 pub(super) enum OpReaders {
-    Usual(Readers<USUAL, Facts>),
+    Basic(Readers<BASIC, Facts>),
     Detailed(Readers<DETAILED, Facts>),
 }
 
 impl OpReaders {
-    /// `None` where usual rows are no different from others.
+    /// `None` where fast rows are no different from others.
     pub(super) fn of(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Self> {
         if !context.plain {
             return None;
@@ -73,7 +73,7 @@ impl OpReaders {
         let integer = |field: super::Field| field.position().map(IntegerColumn::Integer);
         let or_zero =
             |field: super::Field| field.position().map_or(IntegerColumn::Zero, IntegerColumn::OrZero);
-        let usual = [
+        let fast = [
             integer(fields.gpu)?,
             integer(fields.queue)?,
             integer(fields.start)?,
@@ -90,18 +90,18 @@ impl OpReaders {
             || !context.symbols.by_id.is_empty()
             || !context.collectives.is_empty();
         if has_details {
-            let [a, b, c, d, e, f, g, h] = usual;
+            let [a, b, c, d, e, f, g, h] = fast;
             let [i, j, k, l] = details;
-            let columns = UsualColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
-            leaves.are_usual(&columns).then(|| Self::Detailed(Readers::of(columns)))
+            let columns = FastColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
+            leaves.has_fast_rows(&columns).then(|| Self::Detailed(Readers::of(columns)))
         } else {
-            let columns = UsualColumns { sign, integers: usual };
-            leaves.are_usual(&columns).then(|| Self::Usual(Readers::of(columns)))
+            let columns = FastColumns { sign, integers: fast };
+            leaves.has_fast_rows(&columns).then(|| Self::Basic(Readers::of(columns)))
         }
     }
 }
 
-impl<'a> UsualOps<'a> {
+impl<'a> FastOps<'a> {
     pub(super) fn new(part: OpPart, context: &'a Context<'a>) -> Self {
         let run = Run {
             count: 0,
@@ -122,7 +122,7 @@ impl<'a> UsualOps<'a> {
     }
 }
 
-impl<const N: usize> AddRows<N> for UsualOps<'_> {
+impl<const N: usize> AddRows<N> for FastOps<'_> {
     type Facts = Facts;
 
     fn facts(&self, row: &Row<'_>) -> Option<Facts> {
@@ -147,7 +147,7 @@ impl<const N: usize> AddRows<N> for UsualOps<'_> {
     }
 
     #[inline(always)]
-    fn add_usual<'a>(&mut self, rows: impl Iterator<Item = UsualRow<'a, N, Facts>>) -> bool {
+    fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, N, Facts>>) -> bool {
         let Self { part, context, run } = self;
         if run.count > RUN {
             run.flush(part, context);
@@ -155,7 +155,7 @@ impl<const N: usize> AddRows<N> for UsualOps<'_> {
         let mut count = run.count;
         let mut takes_all = true;
         for row in rows {
-            let Some(dispatch) = part.usual_dispatch(&row, context) else {
+            let Some(dispatch) = part.fast_dispatch(&row, context) else {
                 takes_all = false;
                 break;
             };
@@ -195,8 +195,8 @@ impl Run {
     }
 }
 
-/// What is kept of a usual row.
-struct UsualDispatch {
+/// What is kept of a fast row.
+struct FastDispatch {
     name: NameId,
     track: TrackId,
     process: ProcessId,
@@ -207,13 +207,13 @@ struct UsualDispatch {
 }
 
 impl OpPart {
-    /// The dispatch of a usual row: what [`Self::push`] would add. `None` where that has to decide.
+    /// The dispatch of a fast row: what [`Self::push`] would add. `None` where that has to decide.
     #[inline(always)]
-    fn usual_dispatch<const N: usize>(
+    fn fast_dispatch<const N: usize>(
         &mut self,
-        row: &UsualRow<'_, N, Facts>,
+        row: &FastRow<'_, N, Facts>,
         context: &Context<'_>,
-    ) -> Option<UsualDispatch> {
+    ) -> Option<FastDispatch> {
         let [gpu, queue, start, end, name, op_type, range] = std::array::from_fn(|at| row.int(at));
         let duration = u32::try_from(end.checked_sub(start)?).ok()?;
         let name = context.names.get(Some(name));
@@ -224,24 +224,24 @@ impl OpPart {
         let process = if *has_process { self.recent_process_of(row.int(PROCESS))? } else { context.process };
         let (shape, hardware_queue) = match shape {
             StoredShape::Absent => (None, None),
-            StoredShape::Columns(columns) => (self.met_shape(columns.usual_key(row))?, None),
+            StoredShape::Columns(columns) => (self.met_shape(columns.fast_key(row))?, None),
             StoredShape::Signal(text) => self.met_signal(text.get(row))?,
         };
         let track = self.recent_track((gpu, queue, process, hardware_queue))?;
         self.range_ids |= range != 0;
-        Some(UsualDispatch { name, track, process, start, duration, range, shape })
+        Some(FastDispatch { name, track, process, start, duration, range, shape })
     }
 
     /// Adds what only some selections have.
     #[inline(always)]
     fn add_details<const N: usize>(
         &mut self,
-        row: &UsualRow<'_, N, Facts>,
+        row: &FastRow<'_, N, Facts>,
         context: &Context<'_>,
-        dispatch: &UsualDispatch,
+        dispatch: &FastDispatch,
     ) {
         let Facts { has_tid, has_enqueued, has_symbol, .. } = *row.facts();
-        let [tid, correlation, enqueued, symbol] = std::array::from_fn(|at| row.int(USUAL + at));
+        let [tid, correlation, enqueued, symbol] = std::array::from_fn(|at| row.int(BASIC + at));
         if context.select.ids {
             self.dispatches.id.push(row.id());
         }

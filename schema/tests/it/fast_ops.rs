@@ -1,4 +1,4 @@
-//! Usual rows of ops are read as all others are: those of a view, which only SQLite reads, are all others.
+//! Ops on the fast path are read as all others are: those of a view, which only SQLite reads, are all others.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn selects() -> Vec<Select> {
 }
 
 #[test]
-fn usual_ops_of_generated_traces_are_those_of_a_view() {
+fn fast_ops_of_generated_traces_are_those_of_a_view() {
     let folder = tempfile::tempdir().unwrap();
     for layout in [Layout::Native, Layout::Lite, Layout::Rpd3] {
         for (api, ranges) in [(false, false), (false, true), (true, true)] {
@@ -70,7 +70,7 @@ fn usual_ops_of_generated_traces_are_those_of_a_view() {
 }
 
 #[test]
-fn a_range_that_only_a_usual_op_names_is_known() {
+fn a_range_that_only_a_fast_op_names_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.db");
     support::generate(&Options { ops: 2_000, ..Options::default() }, &path).unwrap();
@@ -86,7 +86,7 @@ fn a_range_that_only_a_usual_op_names_is_known() {
     assert_ops(&path, &[select]);
 }
 
-/// Columns that may have any value, with those that usual rows have.
+/// Columns that may have any value, with those that fast rows have.
 const COLUMNS: [(&str, [i64; 4]); 18] = [
     ("gpuId", [0, 1, -2, 7]),
     ("queueId", [0, 1, 300, 0x7f00_1200_0000]),

@@ -1,0 +1,171 @@
+//! The headers of rows on the fast path: the first types of a record, looked at as a few numbers, say where its integers are.
+
+use super::layout::{Layout, Place, Stored};
+use super::record::{WIDTH, width};
+
+pub(super) const WORD: usize = size_of::<u64>();
+/// The bytes of a header that may be looked at, `W` words of them: its length, and types of one byte each.
+const WINDOW: usize = 4 * WORD;
+/// The places of headers that are remembered.
+pub(super) const PLACES: usize = 1024;
+/// What is looked at of a record: eight bytes from wherever a byte can point to.
+pub(super) const RECORD: usize = u8::MAX as usize + WORD;
+
+/// The columns of fast rows, by their positions in the scan.
+#[derive(Debug, Clone, Copy)]
+pub struct FastColumns<const N: usize> {
+    /// Fast rows have a value here that is not negative.
+    pub sign: usize,
+    /// The integers of a row.
+    pub integers: [IntegerColumn; N],
+}
+
+/// A column of fast rows.
+#[derive(Debug, Clone, Copy)]
+pub enum IntegerColumn {
+    /// All of them have an integer here.
+    Integer(usize),
+    /// They have an integer or NULL, which reads as 0.
+    OrZero(usize),
+    /// 0 in all rows.
+    Zero,
+}
+
+/// The length of a header and types, of which a number `W` of words matters.
+pub(super) type Key = [u64; WINDOW / WORD];
+
+/// By the first byte of a header, which is its length or has the upper bit set: its bytes up to the type of the last column of the scan.
+pub(super) type Masks = Box<[Key; 0x100]>;
+
+/// What follows from the first types of a row.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Header<const N: usize, F> {
+    /// No header is 0.
+    pub(super) key: Key,
+    /// The least length that such a record can have.
+    pub(super) least: u8,
+    /// How many lengths it can have from there on: none where a column is no integer.
+    pub(super) lengths: u8,
+    /// Where the sign is.
+    pub(super) sign: u8,
+    pub(super) values: [Value; N],
+    pub(super) facts: F,
+}
+
+/// An integer: the first bits of the eight bytes that begin there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Value {
+    pub(super) begin: u8,
+    /// The bits behind it.
+    pub(super) unused: u8,
+}
+
+/// 0: the first bit of the length of a header.
+const ZERO: Value = Value { begin: 0, unused: 63 };
+
+/// Whether a table can have fast rows: it has these columns, and the types of all columns of a scan are not too far behind.
+pub(super) fn has_fast_rows<const N: usize>(layout: &Layout, columns: &FastColumns<N>) -> bool {
+    let is_stored = |column: usize| matches!(layout.places.get(column), Some(Place::Stored(_)));
+    let are_stored = columns.integers.iter().all(|column| match *column {
+        IntegerColumn::Integer(column) | IntegerColumn::OrZero(column) => is_stored(column),
+        IntegerColumn::Zero => true,
+    });
+    are_stored && is_stored(columns.sign) && looked_at(layout) <= WINDOW
+}
+
+/// How many bytes of a header say where the columns of a scan are.
+pub(super) fn looked_at(layout: &Layout) -> usize {
+    1 + layout.stored.len()
+}
+
+/// The masks of all headers.
+pub(super) fn masks(layout: &Layout) -> Masks {
+    let mut masks = Box::new([Key::default(); 0x100]);
+    for (length, mask) in masks.iter_mut().enumerate() {
+        let mut bytes = [[0; WORD]; WINDOW / WORD];
+        bytes.as_flattened_mut()[..length.min(looked_at(layout))].fill(0xff);
+        *mask = bytes.map(u64::from_le_bytes);
+    }
+    masks
+}
+
+impl<const N: usize, F: Copy + Default> Header<N, F> {
+    /// One whose rows are read in another way.
+    pub(super) fn unusual(key: Key) -> Self {
+        Self { key, least: 0, lengths: 0, sign: 0, values: [ZERO; N], facts: F::default() }
+    }
+
+    /// One whose columns are integers.
+    pub(super) fn of(key: Key, layout: &Layout, columns: &FastColumns<N>) -> Option<Self> {
+        let bytes = key.map(u64::to_le_bytes);
+        let (&length, types) = bytes.as_flattened().split_first()?;
+        // Columns behind a shorter header are NULL, or have their default.
+        let is_default = |column: &Stored| column.has_default;
+        let absent = layout.stored.get(usize::from(length).checked_sub(1)?..).unwrap_or_default();
+        if length >= 0x80 || absent.iter().any(is_default) {
+            return None;
+        }
+        let mut ends = [0_usize; WINDOW];
+        let mut end = usize::from(length);
+        for ((to, &kind), column) in ends.iter_mut().zip(types).zip(&layout.stored) {
+            // Types from 0x80 on have several bytes, 10 and 11 are reserved, and an integer of eight bytes may not be exact as a real.
+            if kind >= 0x80 || matches!(kind, 10 | 11) || kind == 6 && column.is_real {
+                return None;
+            }
+            end += width(kind.into());
+            *to = end;
+        }
+        let least = u8::try_from(end).ok().filter(|end| *end < 0x80)?;
+        let is_last = usize::from(length) <= looked_at(layout);
+        let mut header =
+            Self { least, lengths: if is_last { 1 } else { 0x80 - least }, ..Self::unusual(key) };
+        let position = |column: usize| match layout.places.get(column) {
+            Some(Place::Stored(position)) => Some(*position),
+            _ => None,
+        };
+        // Its sign, and the value.
+        let integer = |position: usize| match types[position] {
+            kind @ 1..=6 => {
+                let width = WIDTH[usize::from(kind)];
+                let begin = u8::try_from(ends[position]).ok()? - width;
+                Some((begin, Value { begin, unused: 64 - 8 * width }))
+            }
+            // The type states the value: 0 and 1 are the first four bits of 8 and the first five of 9.
+            kind @ (8 | 9) => {
+                let begin = 1 + position as u8;
+                Some((begin, Value { begin, unused: 68 - kind }))
+            }
+            _ => None,
+        };
+        (header.sign, _) = integer(position(columns.sign)?)?;
+        for (value, column) in header.values.iter_mut().zip(columns.integers) {
+            *value = match column {
+                IntegerColumn::Integer(column) => integer(position(column)?)?.1,
+                IntegerColumn::OrZero(column) => match position(column)? {
+                    position if types[position] == 0 => ZERO,
+                    position => integer(position)?.1,
+                },
+                IntegerColumn::Zero => ZERO,
+            };
+        }
+        Some(header)
+    }
+}
+
+/// The length and the types of a record.
+#[inline(always)]
+pub(super) fn key<const W: usize>(record: &[u8; RECORD], masks: &Masks) -> [u64; W] {
+    let words = record.as_chunks::<WORD>().0;
+    let mask = &masks[usize::from(record[0])];
+    std::array::from_fn(|word| u64::from_le_bytes(words[word]) & mask[word])
+}
+
+/// Where a header is remembered.
+#[inline(always)]
+pub(super) fn place<const W: usize>(key: [u64; W]) -> usize {
+    // Odd and without a pattern.
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = key.iter().fold(0, |mixed: u64, word| mixed.rotate_left(29) ^ word);
+    2 * (mixed.wrapping_mul(FACTOR) >> (u64::BITS - PLACES.ilog2())) as usize
+}
