@@ -242,6 +242,7 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
     fn append(&mut self, other: Self) {
         match (&mut *self, other) {
             (own, other) if own.is_empty() => *own = other,
+            (_, other) if other.is_empty() => {}
             (Self::Uniform { value: own, len }, Self::Uniform { value, len: rows }) if *own == value => {
                 *len += rows;
             }
@@ -397,6 +398,13 @@ mod tests {
         assert_eq!(column.iter().collect::<Vec<_>>(), [1, 1, 20, 30]);
         column.retain(&[false, true, true, false]);
         assert_eq!(column.iter().collect::<Vec<_>>(), [1, 20]);
+    }
+
+    #[test]
+    fn a_column_of_one_value_stays_one_when_no_rows_are_appended() {
+        let mut column: Column<i64> = [9, 9].into_iter().collect();
+        column.append(Column::default());
+        assert_eq!(column.uniform(), Some(9));
     }
 
     #[test]

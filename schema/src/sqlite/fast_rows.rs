@@ -180,7 +180,7 @@ impl<'a, const N: usize, const W: usize, F> FastRows<'a, N, W, F> {
 }
 
 impl<const N: usize, F: Copy + Default> Reader<N, F> {
-    /// Columns that [`has_fast_rows`] in that layout.
+    /// Of columns of which a table of that layout [has fast rows](super::fast_header::has_fast_rows).
     fn of(layout: &Layout, columns: FastColumns<N>) -> Self {
         let known = vec![Header::unusual(Key::default()); REMEMBERED].into_boxed_slice().try_into();
         let Ok(known) = known else { unreachable!("made of that length") };
