@@ -8,10 +8,10 @@ pub(super) const WORD: usize = size_of::<u64>();
 const WINDOW: usize = 4 * WORD;
 /// The places of headers that are remembered.
 pub(super) const PLACES: usize = 1024;
-/// What is looked at of a record: eight bytes from wherever a byte can point to.
+/// The bytes of a record that may be loaded: eight from wherever a byte can point to.
 pub(super) const RECORD: usize = u8::MAX as usize + WORD;
 
-/// The columns of fast rows, by their positions in the scan.
+/// The columns of fast rows, which take the fast path, by their positions in the scan.
 #[derive(Debug, Clone, Copy)]
 pub struct FastColumns<const N: usize> {
     /// Fast rows have a value here that is not negative.

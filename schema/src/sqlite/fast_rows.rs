@@ -19,7 +19,7 @@ const ROWID: usize = 9;
 pub(crate) const RUN: usize = 256;
 /// How many headers are remembered, two in each place, of which the first one is found at once.
 const REMEMBERED: usize = 2 * PLACES;
-/// What is looked at of a cell.
+/// The bytes of a cell that may be loaded.
 const CELL: usize = 1 + ROWID + RECORD;
 
 /// What the rows of a scan are added to, in order.
@@ -50,7 +50,7 @@ pub struct FastRow<'a, const N: usize, F> {
 }
 
 impl<'a, const N: usize, F> FastRow<'a, N, F> {
-    /// The integer of that one of [`FastColumns::integers`].
+    /// The integer of the column at that position in [`FastColumns::integers`].
     #[inline(always)]
     pub fn int(&self, at: usize) -> i64 {
         let Value { begin, unused } = self.header.values[at];
@@ -256,7 +256,7 @@ impl<const N: usize, F: Copy + Default> Reader<N, F> {
         Ok(())
     }
 
-    /// Brings the header of a cell to where it is found at once. False where it is there.
+    /// Brings the header of a cell to where it is found at once. False where it is there already.
     #[cold]
     fn learn<const W: usize>(
         &mut self,

@@ -64,7 +64,7 @@ pub(super) enum OpReaders {
 }
 
 impl OpReaders {
-    /// `None` where fast rows are no different from others.
+    /// `None` where no row can take the fast path.
     pub(super) fn of(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Self> {
         if !context.plain {
             return None;
@@ -73,7 +73,7 @@ impl OpReaders {
         let integer = |field: super::Field| field.position().map(IntegerColumn::Integer);
         let or_zero =
             |field: super::Field| field.position().map_or(IntegerColumn::Zero, IntegerColumn::OrZero);
-        let fast = [
+        let basic = [
             integer(fields.gpu)?,
             integer(fields.queue)?,
             integer(fields.start)?,
@@ -90,12 +90,12 @@ impl OpReaders {
             || !context.symbols.by_id.is_empty()
             || !context.collectives.is_empty();
         if has_details {
-            let [a, b, c, d, e, f, g, h] = fast;
+            let [a, b, c, d, e, f, g, h] = basic;
             let [i, j, k, l] = details;
             let columns = FastColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
             leaves.has_fast_rows(&columns).then(|| Self::Detailed(Readers::of(columns)))
         } else {
-            let columns = FastColumns { sign, integers: fast };
+            let columns = FastColumns { sign, integers: basic };
             leaves.has_fast_rows(&columns).then(|| Self::Basic(Readers::of(columns)))
         }
     }
