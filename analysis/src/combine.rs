@@ -164,7 +164,7 @@ fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Num
     }
     other.symbol.map(|id| id.map(|id| SymbolId(id.0.saturating_add(numbers.symbols))));
     other.collective.map(|id| id.map(|id| numbers.collectives[id.index()]));
-    mine.append(other, &numbers.tracks, &numbers.shapes);
+    mine.append(&mut other, &numbers.tracks, &numbers.shapes);
 }
 
 fn append_operators(mine: &mut Operators, mut other: Operators, numbers: &Numbers) {

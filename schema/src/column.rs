@@ -154,6 +154,16 @@ impl Durations {
         self.other.extend(other.map(|(row, duration)| ((first + row) as u32, duration)));
     }
 
+    /// Of four-byte values and, by row, what does not fit.
+    pub(crate) fn of(short: Vec<u32>, other: BTreeMap<u32, Option<i64>>) -> Self {
+        Self { short, other }
+    }
+
+    /// The rows that do not fit, in order.
+    pub(crate) fn other(&self) -> impl Iterator<Item = (u32, Option<i64>)> + '_ {
+        self.other.iter().map(|(&row, &duration)| (row, duration))
+    }
+
     /// The duration as stored: negative where the end is before the start, `None` where the end is missing.
     #[inline]
     pub fn get(&self, row: usize) -> Option<i64> {
@@ -208,29 +218,16 @@ impl FromIterator<Option<i64>> for Durations {
 pub(crate) trait Storage<T> {
     /// The value of row `row`.
     fn value(&self, row: usize) -> T;
-    /// Appends all values of `other`, which are not copied into a column without rows.
-    fn append(&mut self, other: Self);
+    /// Moves all values of `other` to the end. They are not copied into a column without rows.
+    fn append(&mut self, other: &mut Self);
     /// The memory of its values.
     fn bytes(&self) -> usize;
     /// Gives back the room for further rows.
     fn shrink(&mut self);
-    /// Makes room for `rows` rows in all.
-    fn reserve_to(&mut self, _rows: usize) {}
     /// Keeps the rows whose flag is true.
     fn retain(&mut self, keep: &[bool]);
     /// Appends default values until there are `rows` rows, where the storage may lag behind.
     fn pad_to(&mut self, _rows: usize) {}
-}
-
-/// Appends all values of `parts`; there are `rows` rows in the end.
-pub(crate) fn append_all<T, S: Storage<T>>(own: &mut S, parts: Vec<S>, rows: usize) {
-    for (at, part) in parts.into_iter().enumerate() {
-        // The first part is not copied into a column without rows: it would be in memory twice.
-        if at > 0 {
-            own.reserve_to(rows);
-        }
-        own.append(part);
-    }
 }
 
 impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
@@ -239,8 +236,8 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
         self.get(row)
     }
 
-    fn append(&mut self, other: Self) {
-        match (&mut *self, other) {
+    fn append(&mut self, other: &mut Self) {
+        match (&mut *self, std::mem::take(other)) {
             (own, other) if own.is_empty() => *own = other,
             (_, other) if other.is_empty() => {}
             (Self::Uniform { value: own, len }, Self::Uniform { value, len: rows }) if *own == value => {
@@ -267,12 +264,6 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
         }
     }
 
-    fn reserve_to(&mut self, rows: usize) {
-        if let Self::Values(values) = self {
-            values.reserve_to(rows);
-        }
-    }
-
     fn retain(&mut self, keep: &[bool]) {
         match self {
             Self::Uniform { len, .. } => *len = keep.iter().filter(|&&kept| kept).count(),
@@ -282,7 +273,7 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
 
     fn pad_to(&mut self, rows: usize) {
         if let Some(len @ 1..) = rows.checked_sub(self.len()) {
-            self.append(Self::Uniform { value: T::default(), len });
+            self.append(&mut Self::Uniform { value: T::default(), len });
         }
     }
 }
@@ -293,10 +284,11 @@ impl Storage<Option<i64>> for Durations {
         self.get(row)
     }
 
-    fn append(&mut self, other: Self) {
+    fn append(&mut self, other: &mut Self) {
         let offset = self.short.len() as u32;
-        Storage::append(&mut self.short, other.short);
-        self.other.extend(other.other.into_iter().map(|(row, value)| (row + offset, value)));
+        Storage::append(&mut self.short, &mut other.short);
+        let other = std::mem::take(&mut other.other);
+        self.other.extend(other.into_iter().map(|(row, value)| (row + offset, value)));
     }
 
     fn bytes(&self) -> usize {
@@ -305,10 +297,6 @@ impl Storage<Option<i64>> for Durations {
 
     fn shrink(&mut self) {
         self.short.shrink_to_fit();
-    }
-
-    fn reserve_to(&mut self, rows: usize) {
-        self.short.reserve_to(rows);
     }
 
     fn retain(&mut self, keep: &[bool]) {
@@ -323,11 +311,11 @@ impl<T: Copy> Storage<T> for Vec<T> {
         self[row]
     }
 
-    fn append(&mut self, other: Self) {
+    fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
-            *self = other;
+            std::mem::swap(self, other);
         } else {
-            self.extend_from_slice(&other);
+            Self::append(self, other);
         }
     }
 
@@ -337,10 +325,6 @@ impl<T: Copy> Storage<T> for Vec<T> {
 
     fn shrink(&mut self) {
         self.shrink_to_fit();
-    }
-
-    fn reserve_to(&mut self, rows: usize) {
-        self.reserve_exact(rows.saturating_sub(self.len()));
     }
 
     fn retain(&mut self, keep: &[bool]) {
@@ -394,8 +378,8 @@ mod tests {
         let mut column: Column<i64> = [1, 1].into_iter().collect();
         let mut other: Column<i64> = [2, 3].into_iter().collect();
         other.map(|value| value * 10);
-        column.append(other);
-        assert_eq!(column.iter().collect::<Vec<_>>(), [1, 1, 20, 30]);
+        column.append(&mut other);
+        assert_eq!((column.iter().collect::<Vec<_>>(), other.len()), (vec![1, 1, 20, 30], 0));
         column.retain(&[false, true, true, false]);
         assert_eq!(column.iter().collect::<Vec<_>>(), [1, 20]);
     }
@@ -403,7 +387,7 @@ mod tests {
     #[test]
     fn a_column_of_one_value_stays_one_when_no_rows_are_appended() {
         let mut column: Column<i64> = [9, 9].into_iter().collect();
-        column.append(Column::default());
+        column.append(&mut Column::default());
         assert_eq!(column.uniform(), Some(9));
     }
 
@@ -412,7 +396,7 @@ mod tests {
         let values =
             [Some(0), Some(5_000_000_000), Some(-3), None, Some(i64::from(u32::MAX)), Some(4_294_967_294)];
         let mut durations: Durations = values.into_iter().collect();
-        durations.append(values.into_iter().collect());
+        durations.append(&mut values.into_iter().collect());
         let read: Vec<_> = (0..durations.len()).map(|row| durations.get(row)).collect();
         assert_eq!(read, [values, values].concat());
         assert_eq!(durations.valid(2), None);

@@ -86,28 +86,21 @@ macro_rules! columns {
                 $($crate::column::Storage::pad_to(&mut self.$field, rows);)*
             }
 
-            /// Appends the columns of `others`, of many rows several at a time, the largest first, so that threads end together; a
-            /// column of one is freed before that of the next one is copied.
-            fn append_columns(&mut self, others: Vec<Self>) {
+            /// Moves all rows of `other` to the end, of many rows several columns at a time, the largest first, so that threads end together.
+            fn append_columns(&mut self, other: &mut Self) {
                 self.fill();
-                let added = others.iter().map(Self::len).sum::<usize>();
-                let rows = self.len() + added;
-                $(let mut $field: Vec<$storage> = Vec::with_capacity(others.len());)*
-                for mut other in others {
-                    other.fill();
-                    $($field.push(other.$field);)*
+                other.fill();
+                if other.len() <= $crate::column_set::PARALLEL {
+                    $($crate::column::Storage::append(&mut self.$field, &mut other.$field);)*
+                    return;
                 }
                 let mut works: Vec<(usize, Box<dyn FnOnce() + Send + '_>)> = vec![$({
-                    let own = &mut self.$field;
-                    let bytes = $field.iter().map($crate::column::Storage::bytes).sum();
-                    (bytes, Box::new(move || $crate::column::append_all(own, $field, rows)))
+                    let bytes = $crate::column::Storage::bytes(&other.$field);
+                    let (own, other) = (&mut self.$field, &mut other.$field);
+                    (bytes, Box::new(move || $crate::column::Storage::append(own, other)))
                 },)*];
-                if added > $crate::column_set::PARALLEL {
-                    works.sort_by_key(|&(bytes, _)| std::cmp::Reverse(bytes));
-                    threads::map(works, |(_, work)| work());
-                } else {
-                    works.into_iter().for_each(|(_, work)| work());
-                }
+                works.sort_by_key(|&(bytes, _)| std::cmp::Reverse(bytes));
+                threads::map(works, |(_, work)| work());
             }
 
             /// Keeps the rows of every column whose flag is true.

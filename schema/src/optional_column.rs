@@ -175,10 +175,11 @@ impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
         self.get(row)
     }
 
-    fn append(&mut self, other: Self) {
+    fn append(&mut self, other: &mut Self) {
+        let Self { mut stored, sentinels } = std::mem::take(other);
         let offset = self.len();
-        self.stored.append(other.stored);
-        self.sentinels.0.extend(other.sentinels.0.into_iter().map(|row| row + offset));
+        self.stored.append(&mut stored);
+        self.sentinels.0.extend(sentinels.0.into_iter().map(|row| row + offset));
     }
 
     fn bytes(&self) -> usize {
@@ -187,10 +188,6 @@ impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
 
     fn shrink(&mut self) {
         self.stored.shrink();
-    }
-
-    fn reserve_to(&mut self, rows: usize) {
-        self.stored.reserve_to(rows);
     }
 
     fn retain(&mut self, keep: &[bool]) {
@@ -203,7 +200,7 @@ impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
 
     fn pad_to(&mut self, rows: usize) {
         if let Some(len @ 1..) = rows.checked_sub(self.len()) {
-            self.append(Self::repeat(None, len));
+            self.append(&mut Self::repeat(None, len));
         }
     }
 }
@@ -279,7 +276,7 @@ mod tests {
                         expected.push(new);
                     }
                     Change::Append(other) => {
-                        column.append(other.iter().copied().collect());
+                        column.append(&mut other.iter().copied().collect());
                         expected.extend(other);
                     }
                     Change::Extend(other) => {

@@ -36,20 +36,14 @@ pub(super) fn scan(
         .ok_or(given)
 }
 
-/// The parts that `read` makes of stretches of leaves, by several threads where there are many, and the number of rows; `None` where the
-/// library has to start again.
-pub(super) fn parts<P: Send>(
-    leaves: &[u32],
-    read: impl Fn(&[u32]) -> Option<(u64, P)> + Sync,
-) -> Option<(u64, Vec<P>)> {
+/// The parts that `read` makes of stretches of leaves, by several threads where there are many; `None` where the library has to start
+/// again.
+pub(super) fn parts<P: Send>(leaves: &[u32], read: impl Fn(&[u32]) -> Option<P> + Sync) -> Option<Vec<P>> {
     let threads = threads::limit();
     let shares = (PARTS * threads).min(leaves.len() / LEAVES_PER_PART);
     if threads < 2 || shares < 2 {
-        let (rows, part) = read(leaves)?;
-        return Some((rows, vec![part]));
+        return Some(vec![read(leaves)?]);
     }
     let shares = leaves.chunks(leaves.len().div_ceil(shares));
-    let counted: Option<Vec<(u64, P)>> = threads::map(shares, read).into_iter().collect();
-    let (rows, parts): (Vec<u64>, Vec<P>) = counted?.into_iter().unzip();
-    Some((rows.iter().sum(), parts))
+    threads::map(shares, read).into_iter().collect()
 }

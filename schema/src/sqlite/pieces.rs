@@ -44,7 +44,10 @@ impl Database {
         let _snapshot = self.snapshot()?;
         let pieces = self.pieces(table, columns, usize::MAX)?;
         if let Some(leaves) = pieces.leaves()
-            && let Some((_, parts)) = leaves.scan(&leaves.numbers, &new, &each)
+            && let Some(parts) = leaf::parts(&leaves.numbers, |leaves_of_part| {
+                let mut part = new();
+                leaves.scan(leaves_of_part, |row| each(&mut part, row)).map(|_| part)
+            })
         {
             pieces.check()?;
             return Ok(parts);
@@ -102,19 +105,9 @@ impl Leaves<'_> {
         shares
     }
 
-    /// The rows of a piece: how many, and its parts in order, several where it is long. `None` where only the library can
-    /// read it. Parts may be thrown away and filled anew, so `each` must keep nothing elsewhere.
-    pub fn scan<P: Send>(
-        &self,
-        share: &[u32],
-        new: impl Fn() -> P + Sync,
-        each: impl Fn(&mut P, &Row<'_>) + Sync,
-    ) -> Option<(u64, Vec<P>)> {
-        leaf::parts(share, |leaves| {
-            let mut part = new();
-            let scanned = leaf::scan(self.pages, &self.layout, leaves, |row| each(&mut part, row));
-            scanned.ok().map(|rows| (rows, part))
-        })
+    /// Calls `each` for the rows of a piece and returns their number; `None` where only the library can read it, perhaps after some rows.
+    pub fn scan(&self, share: &[u32], each: impl FnMut(&Row<'_>)) -> Option<u64> {
+        leaf::scan(self.pages, &self.layout, share, each).ok()
     }
 
     /// Whether a table can have fast rows with these columns.
@@ -122,20 +115,14 @@ impl Leaves<'_> {
         fast_header::has_fast_rows(&self.layout, columns)
     }
 
-    /// As [`Self::scan`], for columns that [`Self::has_fast_rows`]. Scans of several pieces share `readers`.
-    pub fn scan_fast<const N: usize, P: AddRows<N> + Send>(
+    /// Adds the rows of a piece to `part`, as [`Self::scan`], for columns that [`Self::has_fast_rows`]. Scans of several pieces share
+    /// `readers`.
+    pub fn scan_fast<const N: usize, P: AddRows<N>>(
         &self,
         share: &[u32],
         readers: &Readers<N, P::Facts>,
-        new: impl Fn() -> P + Sync,
-    ) -> Option<(u64, Vec<P>)>
-    where
-        P::Facts: Send,
-    {
-        leaf::parts(share, |leaves| {
-            let mut part = new();
-            let read = readers.read((self.pages, &self.layout), leaves, leaves.len() == 1, &mut part);
-            read.ok().map(|rows| (rows, part))
-        })
+        part: &mut P,
+    ) -> Option<u64> {
+        readers.read((self.pages, &self.layout), share, share.len() == 1, part).ok()
     }
 }

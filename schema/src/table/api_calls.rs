@@ -92,7 +92,7 @@ impl ApiCalls {
         other.launches.iter_mut().for_each(|launch| launch.call = launch.call.saturating_add(rows));
         self.arguments.append(&mut other.arguments);
         self.launches.append(&mut other.launches);
-        self.append_columns(vec![other]);
+        self.append_columns(&mut other);
     }
 
     /// Keeps the rows whose flag is true, with their arguments and launches.

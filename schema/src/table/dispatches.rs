@@ -1,3 +1,5 @@
+use std::mem::take;
+
 use super::{Barrier, Copy as CopyOp};
 use crate::column_set::columns;
 use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
@@ -103,27 +105,43 @@ impl Dispatches {
         self.fill();
     }
 
-    /// Appends all rows of `other`, whose tracks and shapes are renumbered by two tables from old to new ids.
-    pub fn append(&mut self, other: Self, tracks: &[TrackId], shapes: &[ShapeId]) {
-        self.append_columns(vec![other.renumbered(tracks, shapes)]);
+    /// Moves all rows of `other` to the end; tracks and shapes are renumbered by two tables from old to new ids.
+    pub fn append(&mut self, other: &mut Self, tracks: &[TrackId], shapes: &[ShapeId]) {
+        other.fill();
+        other.renumber_tracks(tracks);
+        other.renumber_shapes(shapes);
+        self.append_columns(other);
     }
 
-    /// The same with several others in order, by several threads.
-    pub(crate) fn append_all(&mut self, others: Vec<(Self, Vec<TrackId>, Vec<ShapeId>)>) {
-        self.append_columns(threads::map(others, |(other, tracks, shapes)| {
-            other.renumbered(&tracks, &shapes)
-        }));
+    /// The same without names, tracks and times, which stay in `other`. Nothing may be read before this table gets them.
+    pub(crate) fn append_others(&mut self, other: &mut Self, shapes: &[ShapeId]) {
+        other.fill();
+        other.renumber_shapes(shapes);
+        let (name, track) = (take(&mut other.name), take(&mut other.track));
+        let (start, duration) = (take(&mut other.start), take(&mut other.duration));
+        self.append_columns(other);
+        *other = Self { name, track, start, duration, ..Self::default() };
     }
 
-    fn renumbered(mut self, tracks: &[TrackId], shapes: &[ShapeId]) -> Self {
-        self.fill();
-        if !is_identity(tracks) {
-            self.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
-        }
+    /// Removes rows of which only names, tracks and times are left, but keeps their memory.
+    pub(crate) fn clear_times(&mut self) {
+        self.name.clear();
+        self.track.clear();
+        self.start.clear();
+        self.duration.clear();
+    }
+
+    fn renumber_shapes(&mut self, shapes: &[ShapeId]) {
         if !is_identity(shapes) {
             self.shape.map(|shape| shape.map(|shape| shapes[shape.index()]));
         }
-        self
+    }
+
+    /// Renumbers the tracks by a table from old to new ids.
+    pub(crate) fn renumber_tracks(&mut self, tracks: &[TrackId]) {
+        if !is_identity(tracks) {
+            self.track.iter_mut().for_each(|track| *track = tracks[track.index()]);
+        }
     }
 
     /// Keeps the rows whose flag is true.
@@ -142,8 +160,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_parts_are_appended_as_one_after_the_other() {
-        // More than one thread copies alone; the second part makes a column of one value one of several.
+    fn parts_are_appended_as_their_rows_one_after_the_other() {
+        // Several threads copy many rows; the second part makes a column of one value one of several.
         let part = |rows: i64, start: i64| -> Dispatches {
             let row = |row: i64| Dispatch {
                 track: TrackId((row % 2) as u32),
@@ -157,10 +175,18 @@ mod tests {
         };
         let parts = || [part(3, 0), part(0, 5), part(120_000, 10), part(130_000, 20)];
         let (tracks, shapes) = ([TrackId(1), TrackId(0)], [ShapeId(0), ShapeId(2), ShapeId(1)]);
-        let mut expected = Dispatches::default();
-        parts().into_iter().for_each(|part| expected.append(part, &tracks, &shapes));
+        let renumbered = |row: Dispatch| Dispatch {
+            track: tracks[row.track.index()],
+            shape: row.shape.map(|shape| shapes[shape.index()]),
+            ..row
+        };
+        let rows = parts().into_iter().flat_map(|part| part.iter().map(renumbered).collect::<Vec<_>>());
+        let expected: Dispatches = rows.collect();
         let mut found = Dispatches::default();
-        found.append_all(parts().map(|part| (part, tracks.to_vec(), shapes.to_vec())).into());
+        for mut part in parts() {
+            found.append(&mut part, &tracks, &shapes);
+            assert!(part.is_empty());
+        }
         assert_eq!(found, expected);
         let first = Dispatch {
             start: 10,

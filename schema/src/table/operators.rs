@@ -37,8 +37,8 @@ columns! {
 
 impl Operators {
     /// Appends all rows of `other`.
-    pub fn append(&mut self, other: Self) {
-        self.append_columns(vec![other]);
+    pub fn append(&mut self, mut other: Self) {
+        self.append_columns(&mut other);
     }
 
     /// Keeps the rows whose flag is true.

@@ -34,8 +34,8 @@ impl PythonFrames {
     pub const MODULE: &'static str = "nn.Module: ";
 
     /// Appends all rows of `other`.
-    pub fn append(&mut self, other: Self) {
-        self.append_columns(vec![other]);
+    pub fn append(&mut self, mut other: Self) {
+        self.append_columns(&mut other);
     }
 
     /// Keeps the rows whose flag is true.

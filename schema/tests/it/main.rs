@@ -22,6 +22,7 @@ mod fuzz_smoke;
 mod growing;
 mod kineto_samples;
 mod live;
+mod op_pieces;
 mod op_times;
 mod opening;
 mod queries;

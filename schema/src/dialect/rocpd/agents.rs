@@ -1,3 +1,5 @@
+use rustc_hash::FxHashMap;
+
 use crate::AgentId;
 use crate::table::{Agent, AgentKind};
 
@@ -6,12 +8,28 @@ pub(crate) const NO_GPU: i64 = i64::MIN;
 
 /// The gpuId of each agent of the tables, by position.
 #[derive(Debug, Default)]
-pub(crate) struct Agents(pub(super) Vec<i64>);
+pub(crate) struct Agents {
+    gpus: Vec<i64>,
+    ids: FxHashMap<i64, AgentId>,
+}
 
 impl Agents {
+    /// Those of the metadata, by their gpuIds.
+    pub(super) fn of(gpus: Vec<i64>) -> Self {
+        let mut agents = Self::default();
+        gpus.into_iter().for_each(|gpu| agents.push(gpu));
+        agents
+    }
+
+    /// Adds an agent. Where several have one gpuId, ops mean the first.
+    pub(super) fn push(&mut self, gpu: i64) {
+        self.ids.entry(gpu).or_insert(AgentId(self.gpus.len() as u32));
+        self.gpus.push(gpu);
+    }
+
     /// The agent behind a gpuId.
     pub(super) fn find(&self, gpu: i64) -> Option<AgentId> {
-        self.0.iter().position(|&known| known == gpu).map(|at| AgentId(at as u32))
+        self.ids.get(&gpu).copied()
     }
 
     /// Adds the agents that ops name and the metadata lacks, GPUs in the order of their numbers;
@@ -23,7 +41,7 @@ impl Agents {
         let (real, absent): (Vec<i64>, Vec<i64>) = gpus.into_iter().partition(|&gpu| gpu >= 0);
         for gpu in real.into_iter().chain(absent) {
             if self.find(gpu).is_none() {
-                self.0.push(gpu);
+                self.push(gpu);
                 agents.push(agent(gpu, stride));
             }
         }

@@ -16,7 +16,7 @@ pub(super) const DETAILED: usize = BASIC + 4;
 
 /// The ops of one stretch of the table, of which fast rows take a third of the time of others.
 pub(super) struct FastOps<'a> {
-    part: OpPart,
+    part: &'a mut OpPart,
     context: &'a Context<'a>,
     run: Box<Run>,
 }
@@ -102,7 +102,14 @@ impl OpReaders {
 }
 
 impl<'a> FastOps<'a> {
-    pub(super) fn new(part: OpPart, context: &'a Context<'a>) -> Self {
+    /// Adds the ops of leaves to a part, as [`Leaves::scan_fast`].
+    pub(super) fn read<const N: usize>(
+        part: &'a mut OpPart,
+        context: &'a Context<'a>,
+        leaves: &Leaves<'_>,
+        share: &[u32],
+        readers: &Readers<N, Facts>,
+    ) -> Option<u64> {
         let run = Run {
             count: 0,
             names: [NameId::NONE; LENGTH],
@@ -112,13 +119,10 @@ impl<'a> FastOps<'a> {
             ranges: [0; LENGTH],
             shapes: [None; LENGTH],
         };
-        Self { part, context, run: Box::new(run) }
-    }
-
-    /// All ops of the stretch.
-    pub(super) fn finish(mut self) -> OpPart {
-        self.run.flush(&mut self.part, self.context);
-        self.part
+        let mut ops = Self { part, context, run: Box::new(run) };
+        let rows = leaves.scan_fast(share, readers, &mut ops)?;
+        ops.run.flush(ops.part, context);
+        Some(rows)
     }
 }
 
@@ -175,7 +179,7 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
     }
 
     fn add(&mut self, row: &Row<'_>) {
-        self.run.flush(&mut self.part, self.context);
+        self.run.flush(self.part, self.context);
         self.part.push(row, self.context);
     }
 }

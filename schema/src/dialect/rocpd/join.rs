@@ -1,11 +1,13 @@
+use std::mem::take;
+
 use rustc_hash::FxHashMap;
 
-use super::ops::{OpPart, UNNAMED};
+use super::ops::{Joined, OpPart, UNNAMED, unlisted, unlisted_position};
 use super::{Agents, Processes, Variant, links};
-use crate::table::{Copies, Dispatches, Track, Tracks};
-use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, ShapeId, Tables, TrackId};
+use crate::table::{Copies, FreeRows, Interned, TakenRows, Track, Tracks};
+use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, Tables, TrackId};
 
-/// Joins the parts of a scan: their local ids become ids of the tables.
+/// Joins the parts of a scan, in their order: their local ids become ids of the tables.
 #[derive(Debug)]
 pub(super) struct Join<'a> {
     pub(super) variant: &'a Variant,
@@ -14,15 +16,28 @@ pub(super) struct Join<'a> {
     pub(super) processes: &'a mut Processes,
     /// Whether copies join the tables only after the last op.
     pub(super) hold_copies: bool,
+    /// Whether rows stay in the tables until the last op: then GPUs and processes are numbered when all are known. Otherwise the tables
+    /// have no ops before each [`Join::join`].
+    pub(super) keeps_rows: bool,
     pub(super) met: Met,
 }
 
-/// Facts about the parts that no table keeps.
+/// What the parts have brought.
 #[derive(Debug, Default)]
 pub(super) struct Met {
     /// Whether any dispatch names the call that caused it.
     pub(super) correlated: bool,
+    /// As in a part, but of all.
+    pids: Interned<i64, u32>,
+    gpus: Interned<i64, AgentId>,
+    tracks: Tracks,
+    /// Their ids in the tables, where they are assigned.
+    process_ids: Vec<ProcessId>,
+    agent_ids: Vec<AgentId>,
+    track_ids: Vec<TrackId>,
     held: Copies,
+    /// How many of these have their ids.
+    assigned: usize,
     /// The call whose bytes a held copy was given, with the copy's position.
     bytes_of_calls: Vec<(Id, usize)>,
     walks: Vec<links::LinkWalk>,
@@ -30,27 +45,117 @@ pub(super) struct Met {
 }
 
 impl Join<'_> {
-    /// Joins the parts of a scan of the ops, in order: agents get their numbers, tracks and shapes one table.
-    pub(super) fn join(&mut self, parts: Vec<OpPart>, tables: &mut Tables) {
-        let gpus = parts.iter().flat_map(|part| part.gpus.rows().iter().copied()).collect();
-        self.agents.add(gpus, self.variant.gpu_stride, &mut tables.agents);
-        let count = |rows: fn(&OpPart) -> usize| parts.iter().map(rows).sum();
-        self.copies(tables).reserve(count(|part| part.copies.len()));
-        tables.barriers.reserve(count(|part| part.barriers.len()));
-        tables.ranges.reserve(count(|part| part.ranges.len()));
-        let append = |part: OpPart| {
-            let copies = self.met.held.len();
-            self.met
-                .bytes_of_calls
-                .extend(part.bytes_of_calls.iter().map(|&(call, copy)| (call, copies + copy)));
-            self.append(part, tables)
-        };
-        let dispatches = parts.into_iter().map(append).collect();
-        tables.dispatches.append_all(dispatches);
+    /// Moves the rows of `part` to the tables.
+    pub(super) fn join(&mut self, part: &mut OpPart, tables: &mut Tables) {
+        self.join_others(part, tables);
+        tables.dispatches.append(&mut part.dispatches, &part.joined.tracks, &part.joined.shapes);
+        if !self.keeps_rows {
+            self.assign_ids(tables);
+        }
     }
 
-    /// Adds the results that need all parts: dangling links, problems, held copies.
+    /// Moves the rows of `part` to the tables, but names, tracks and times of dispatches: any thread may do that. `None` where these have
+    /// no place.
+    pub(super) fn join_apart<'r>(
+        &mut self,
+        part: &mut OpPart,
+        tables: &mut Tables,
+        free: &mut FreeRows<'r>,
+    ) -> Option<TakenRows<'r>> {
+        let rows = free.take(&part.dispatches)?;
+        self.join_others(part, tables);
+        tables.dispatches.append_others(&mut part.dispatches, &part.joined.shapes);
+        Some(rows)
+    }
+
+    /// Moves the rows but dispatches.
+    fn join_others(&mut self, part: &mut OpPart, tables: &mut Tables) {
+        let met = &mut self.met;
+        part.dispatches.fill();
+        met.correlated |= !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
+        met.walks.push(take(&mut part.walk));
+        let Joined { pids, gpus, tracks, shapes } = &mut part.joined;
+        extend(pids, part.pids.rows(), |pid| unlisted(met.pids.intern(pid)));
+        extend(gpus, part.gpus.rows(), |gpu| met.gpus.intern(gpu));
+        let process = |local| unlisted_position(local).map_or(local, |position| pids[position]);
+        extend(tracks, part.tracks.rows(), |track| {
+            let (process, agent) = (process(track.process), gpus[track.agent.index()]);
+            met.tracks.intern(Track { process, agent, ..track })
+        });
+        // Where launch parameters give the shapes, these are those of the tables, and the part has none.
+        extend(shapes, part.shapes.rows(), |shape| tables.shapes.intern(shape));
+
+        let copies = if self.hold_copies { &mut met.held } else { &mut tables.copies };
+        let before = copies.len();
+        met.bytes_of_calls.extend(part.bytes_of_calls.drain(..).map(|(call, copy)| (call, before + copy)));
+        copies.reserve(part.copies.len());
+        for mut copy in part.copies.drain(..) {
+            copy.track = tracks[copy.track.index()];
+            copy.source = copy.source.map(|gpu| gpus[gpu.index()]);
+            copy.destination = copy.destination.map(|gpu| gpus[gpu.index()]);
+            copies.push(copy);
+        }
+        tables.barriers.reserve(part.barriers.len());
+        for mut barrier in part.barriers.drain(..) {
+            barrier.track = tracks[barrier.track.index()];
+            tables.barriers.push(barrier);
+        }
+        tables.ranges.reserve(part.ranges.len());
+        for mut range in part.ranges.drain(..) {
+            range.process = process(range.process);
+            tables.ranges.push(range);
+        }
+        tables.info.range_ids |= part.range_ids;
+        tables.extra_links.append(&mut part.extra_links);
+        met.problems.append(take(&mut part.problems));
+    }
+
+    /// Gives processes, GPUs and tracks their ids in the tables, and these to the rows.
+    fn assign_ids(&mut self, tables: &mut Tables) {
+        let new = self.met.gpus.rows()[self.met.agent_ids.len()..].to_vec();
+        self.agents.add(new, self.variant.gpu_stride, &mut tables.agents);
+        let Self { variant, queues, agents, processes, met, .. } = self;
+        let Met { pids, gpus, tracks, process_ids, agent_ids, track_ids, held, assigned, .. } = met;
+        extend(process_ids, pids.rows(), |pid| processes.intern(pid, &mut tables.processes));
+        let mut process = |process| match unlisted_position(process) {
+            _ if process == UNNAMED => processes.unnamed(&mut tables.processes),
+            Some(position) => process_ids[position],
+            None => process,
+        };
+        extend(agent_ids, gpus.rows(), |gpu| agents.find(gpu).unwrap_or_default());
+
+        let several_machines = tables.agents.iter().any(|agent| agent.node.is_some());
+        let stride = variant.gpu_stride.filter(|_| several_machines);
+        extend(track_ids, tracks.rows(), |track| {
+            let position = track.agent.index();
+            let named = queues.get(&(gpus.rows()[position], track.queue)).copied();
+            let (queue, hardware_queue) = match (named, stride) {
+                (Some(named), _) => named,
+                (None, Some(stride)) if track.queue >= 0 => (track.queue % stride, track.hardware_queue),
+                (None, _) => (track.queue, track.hardware_queue),
+            };
+            let (process, agent) = (process(track.process), agent_ids[position]);
+            tables.tracks.intern(Track { process, agent, queue, hardware_queue, ..track })
+        });
+
+        tables.dispatches.renumber_tracks(track_ids);
+        tables.ranges.iter_mut().for_each(|range| range.process = process(range.process));
+        tables.barriers.iter_mut().for_each(|barrier| barrier.track = track_ids[barrier.track.index()]);
+        let agent = |position: AgentId| agent_ids[position.index()];
+        let copies = if self.hold_copies { &mut held[*assigned..] } else { tables.copies.as_mut_slice() };
+        for copy in copies {
+            copy.track = track_ids[copy.track.index()];
+            copy.source = copy.source.map(agent);
+            copy.destination = copy.destination.map(agent);
+        }
+        *assigned = held.len();
+    }
+
+    /// Adds the results that need all parts: ids of GPUs, dangling links, problems, held copies.
     pub(super) fn finish(mut self, links: &links::Links, tables: &mut Tables) {
+        if self.keeps_rows {
+            self.assign_ids(tables);
+        }
         if let Some((count, first)) = links::dangling(links, &self.met.walks) {
             tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
         }
@@ -60,84 +165,11 @@ impl Join<'_> {
             tables.copies = self.met.held;
         }
     }
+}
 
-    /// Adds all but the dispatches of `part` to the tables. Returns these with their tracks and shapes in the tables.
-    fn append(&mut self, mut part: OpPart, tables: &mut Tables) -> (Dispatches, Vec<TrackId>, Vec<ShapeId>) {
-        part.dispatches.fill();
-        self.met.correlated |=
-            !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
-        self.met.walks.push(std::mem::take(&mut part.walk));
-        let agents: Vec<AgentId> =
-            part.gpus.rows().iter().map(|&gpu| self.agents.find(gpu).unwrap_or_default()).collect();
-        let agent = |local: AgentId| agents[local.index()];
-        let pids: Vec<ProcessId> =
-            part.pids.rows().iter().map(|&pid| self.processes.intern(pid, &mut tables.processes)).collect();
-        let tracks = self.tracks(&part.tracks, part.gpus.rows(), &agents, &pids, tables);
-        // Shapes of launch parameters are in the joint table already, and then there are no others.
-        let shapes = if part.shapes.is_empty() {
-            (0..tables.shapes.rows().len() as u32).map(ShapeId).collect()
-        } else {
-            part.shapes.join(&mut tables.shapes)
-        };
-        let copies = self.copies(tables);
-        for mut copy in part.copies {
-            copy.track = tracks[copy.track.index()];
-            copy.source = copy.source.map(agent);
-            copy.destination = copy.destination.map(agent);
-            copies.push(copy);
-        }
-        for mut barrier in part.barriers {
-            barrier.track = tracks[barrier.track.index()];
-            tables.barriers.push(barrier);
-        }
-        for mut range in part.ranges {
-            range.process = self.process(range.process, &pids, tables);
-            tables.ranges.push(range);
-        }
-        tables.info.range_ids |= part.range_ids;
-        tables.extra_links.extend(part.extra_links);
-        self.met.problems.append(part.problems);
-        (part.dispatches, tracks, shapes)
-    }
-
-    /// Where copies are put until the last op is there.
-    fn copies<'t>(&'t mut self, tables: &'t mut Tables) -> &'t mut Copies {
-        if self.hold_copies { &mut self.met.held } else { &mut tables.copies }
-    }
-
-    fn tracks(
-        &mut self,
-        tracks: &Tracks,
-        gpus: &[i64],
-        agents: &[AgentId],
-        pids: &[ProcessId],
-        tables: &mut Tables,
-    ) -> Vec<TrackId> {
-        let several_machines = tables.agents.iter().any(|agent| agent.node.is_some());
-        let stride = self.variant.gpu_stride.filter(|_| several_machines);
-        let mut ids = Vec::with_capacity(tracks.rows().len());
-        for &track in tracks.rows() {
-            let local = track.agent.index();
-            let named = self.queues.get(&(gpus[local], track.queue)).copied();
-            let (queue, hardware_queue) = match (named, stride) {
-                (Some(named), _) => named,
-                (None, Some(stride)) if track.queue >= 0 => (track.queue % stride, track.hardware_queue),
-                (None, _) => (track.queue, track.hardware_queue),
-            };
-            let process = self.process(track.process, pids, tables);
-            let agent = agents[local];
-            ids.push(tables.tracks.intern(Track { process, agent, queue, hardware_queue, ..track }));
-        }
-        ids
-    }
-
-    /// The process that a part calls `local`.
-    fn process(&mut self, local: ProcessId, pids: &[ProcessId], tables: &mut Tables) -> ProcessId {
-        match (UNNAMED.0 - local.0) as usize {
-            0 => self.processes.unnamed(&mut tables.processes),
-            below => pids.get(below - 1).copied().unwrap_or(local),
-        }
-    }
+/// Adds the ids of the values behind those that have one.
+fn extend<T: std::marker::Copy, I>(ids: &mut Vec<I>, values: &[T], id: impl FnMut(T) -> I) {
+    ids.extend(values[ids.len()..].iter().copied().map(id));
 }
 
 /// A call's bytes are those of all its copies: where several ops share them, each one's own is unknown.

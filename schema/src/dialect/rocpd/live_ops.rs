@@ -34,7 +34,7 @@ impl LiveOps {
         Ok(Self {
             fields: OpFields::of(database, &variant, &select, false)?,
             processes: Processes::of(tables, &references.processes, None),
-            agents: Agents(std::mem::take(&mut references.agents)),
+            agents: Agents::of(std::mem::take(&mut references.agents)),
             variant,
             select,
             references,
@@ -56,7 +56,7 @@ impl LiveOps {
             match self.agents.find(id) {
                 Some(known) => tables.agents[known.index()] = agent,
                 None => {
-                    self.agents.0.push(id);
+                    self.agents.push(id);
                     tables.agents.push(agent);
                 }
             }
@@ -99,9 +99,10 @@ impl LiveOps {
             agents: &mut self.agents,
             processes: &mut self.processes,
             hold_copies: false,
+            keeps_rows: false,
             met: Met::default(),
         };
-        join.join(vec![part], tables);
+        join.join(&mut part, tables);
         Ok(more)
     }
 }

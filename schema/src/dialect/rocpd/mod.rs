@@ -13,6 +13,7 @@ mod links;
 mod live_ops;
 mod metadata;
 mod names;
+mod op_pieces;
 mod op_times;
 mod ops;
 mod plan;

@@ -11,8 +11,8 @@ use super::{
 use crate::layout::rpd::Function;
 use crate::sqlite::{ByHeader, Database, Row, StoredColumns, StoredKey};
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Overlay, Range, RangeKind,
-    Ranges, Shape, Snapshot, Track, Tracks,
+    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
+    Shape, Track, Tracks,
 };
 use crate::{
     AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings,
@@ -106,7 +106,8 @@ impl Context<'_> {
 }
 
 /// The ops of one stretch of the table. Tracks name agents and unlisted processes by their position in
-/// [`OpPart::gpus`] and [`OpPart::pids`] until the parts are joined.
+/// [`OpPart::gpus`] and [`OpPart::pids`] until the part joins the tables. It may then take the rows of a later stretch: these know what
+/// the part has met.
 #[derive(Debug, Default)]
 pub(crate) struct OpPart {
     pub(crate) dispatches: Dispatches,
@@ -114,7 +115,7 @@ pub(crate) struct OpPart {
     pub(crate) barriers: Barriers,
     pub(crate) ranges: Ranges,
     pub(crate) tracks: Tracks,
-    pub(crate) shapes: Overlay<Shape, ShapeId>,
+    pub(crate) shapes: Interned<Shape, ShapeId>,
     pub(crate) gpus: Interned<i64, AgentId>,
     pub(crate) pids: Interned<i64, u32>,
     pub(crate) extra_links: Vec<(Id, Id)>,
@@ -123,6 +124,7 @@ pub(crate) struct OpPart {
     pub(crate) problems: Problems,
     pub(crate) walk: LinkWalk,
     pub(crate) range_ids: bool,
+    pub(super) joined: Joined,
     kinds: Kinds,
     /// The op type of kernels, once one was met.
     pub(super) kernel_type: Option<Option<Id>>,
@@ -156,9 +158,28 @@ fn recent((gpu, queue, process, _): Place) -> usize {
     place.wrapping_add(5 * i64::from(process.0)) as usize % RECENT
 }
 
-/// A process that is not listed: the first is [`Context::process`]'s place for rows that name none, the
-/// next ones count down through [`OpPart::pids`].
-pub(crate) const UNNAMED: ProcessId = ProcessId(u32::MAX);
+/// What the ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    pub(super) pids: Vec<ProcessId>,
+    pub(super) gpus: Vec<AgentId>,
+    pub(super) tracks: Vec<TrackId>,
+    pub(super) shapes: Vec<ShapeId>,
+}
+
+/// The process of rows that name none, until that is known.
+pub(super) const UNNAMED: ProcessId = ProcessId(u32::MAX);
+
+/// A process that is not listed, by its position in [`OpPart::pids`]: these count down.
+pub(super) fn unlisted(position: u32) -> ProcessId {
+    ProcessId(UNNAMED.0 - 1 - position)
+}
+
+/// The position of a process that is not listed.
+pub(super) fn unlisted_position(process: ProcessId) -> Option<usize> {
+    let position = (UNNAMED.0 - 1).checked_sub(process.0)?;
+    (position < UNNAMED.0 / 2).then_some(position as usize)
+}
 
 /// The cause of an op by links and columns.
 #[derive(Debug, Clone, Copy)]
@@ -171,11 +192,6 @@ struct Cause {
 }
 
 impl OpPart {
-    /// A part behind others that have brought these shapes.
-    pub(crate) fn behind(known: &Snapshot<Shape, ShapeId>) -> Self {
-        Self { shapes: known.overlay(), ..Self::default() }
-    }
-
     /// Dispatches that were in flight at the end of the recording.
     pub(crate) fn of_open(open: Vec<OpenDispatch>) -> Self {
         let mut part = Self::default();
@@ -312,7 +328,7 @@ impl OpPart {
         let Some(pid) = context.fields.pid.int(row) else { return context.process };
         self.recent_process_of(pid).unwrap_or_else(|| {
             let listed = context.processes.find(pid);
-            let process = listed.unwrap_or_else(|| ProcessId(UNNAMED.0 - 1 - self.pids.intern(pid)));
+            let process = listed.unwrap_or_else(|| unlisted(self.pids.intern(pid)));
             self.recent_process = Some((pid, process));
             process
         })

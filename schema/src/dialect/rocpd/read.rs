@@ -1,24 +1,24 @@
 //! The order of reading: strings, then calls (which name processes), links and launches, then the ops in one pass that
 //! looks all of those up, then the secondary tables.
 
-use std::cell::Cell;
-
-use super::fast_ops::{FastOps, OpReaders};
 use super::header::Header;
+use super::op_pieces::OpPieces;
 use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
-use crate::sqlite::{Database, Leaves};
-use crate::table::Snapshot;
+use crate::sqlite::Database;
 use crate::{Error, PieceSink, ProcessId, Result, Select, Tables};
 
 /// Pages of ops that are read at once where memory must not grow with the rows: 8,000 to 15,000 rows, and twice what one
 /// call to the system reads. A trace of a million ops then has enough pieces for 16 threads.
 const PIECE: usize = 128;
 
+/// Pages of ops that a thread reads at once where all rows stay in memory.
+const SHARE: usize = 512;
+
 impl Header {
     /// Reads all rows.
     pub(crate) fn read(self, database: &Database, select: &Select) -> Result<Tables> {
-        read(self, database, select, usize::MAX, &mut Each::new(|_: &mut Tables| Ok::<(), Error>(())))
+        read(self, database, select, true, &mut Each::new(|_: &mut Tables| Ok::<(), Error>(())))
     }
 
     /// Reads all rows for [`crate::Trace::stream_to`].
@@ -29,7 +29,7 @@ impl Header {
         sink: &mut S,
     ) -> Result<Tables, S::Error> {
         let mut sink = Emptied(sink);
-        let mut last = read(self, database, select, PIECE, &mut sink)?;
+        let mut last = read(self, database, select, false, &mut sink)?;
         sink.take(&mut last)?;
         Ok(last)
     }
@@ -58,19 +58,19 @@ impl<S: PieceSink> PieceSink for Emptied<'_, S> {
     }
 }
 
-/// Reads all rows, `piece` pages of ops at once, and passes them to `sink` before the next ones are added: the calls
-/// first, then the ops piece by piece. The result is the content of the tables at the end.
+/// Reads all rows and passes them to `sink`: the calls first, then the ops piece by piece. The result is the content of the tables at
+/// the end. They hold all rows only if they keep them; the sink must take them otherwise.
 fn read<S: PieceSink>(
     header: Header,
     database: &Database,
     select: &Select,
-    piece: usize,
+    keeps_rows: bool,
     sink: &mut S,
 ) -> Result<Tables, S::Error> {
     let Header { variant, names, references, mut tables } = header;
     let (variant, names) = (&variant, &names);
     let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
-    let mut agents = Agents(references.agents);
+    let mut agents = Agents::of(references.agents);
     let rpd = variant.cause_by_link;
     let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
     let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
@@ -115,6 +115,7 @@ fn read<S: PieceSink>(
         processes: &mut processes,
         // The columns that complete a copy are known only after the last op.
         hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
+        keeps_rows,
         met: join::Met::default(),
     };
     // What is met in a piece joins these when the pieces join: each is read as if it were the first.
@@ -134,9 +135,18 @@ fn read<S: PieceSink>(
         collectives: &collectives,
         process: process.unwrap_or(ops::UNNAMED),
     };
+    let piece = match threads::limit() {
+        _ if !keeps_rows => PIECE,
+        // The columns of a single part become those of the table, without a copy.
+        1 => usize::MAX,
+        _ => SHARE,
+    };
     let pieces = database.pieces("rocpd_op", &columns, piece)?;
     let given = match pieces.leaves() {
-        Some(leaves) => read_leaves(leaves, &context, &mut join, &mut tables, calls_tasks, sink)?,
+        Some(leaves) => {
+            let most = database.row_estimate("rocpd_op");
+            OpPieces::new(leaves, &context).join(&mut join, (&mut tables, most), calls_tasks, sink)?
+        }
         None => {
             sink.finish_tasks(calls_tasks)?;
             Err(0)
@@ -145,14 +155,14 @@ fn read<S: PieceSink>(
     match given {
         Ok(()) => pieces.check()?,
         Err(given) => {
-            let rest = pieces.rest(given, ops::OpPart::default, |part, row| part.push(row, &context))?;
-            join.join(vec![rest], &mut tables);
+            let mut rest = pieces.rest(given, ops::OpPart::default, |part, row| part.push(row, &context))?;
+            join.join(&mut rest, &mut tables);
             sink.take(&mut tables)?;
         }
     }
     drop(strings);
     if !references.open_dispatches.is_empty() {
-        join.join(vec![ops::OpPart::of_open(references.open_dispatches)], &mut tables);
+        join.join(&mut ops::OpPart::of_open(references.open_dispatches), &mut tables);
         sink.take(&mut tables)?;
     }
     tables.info.linked = !linked.is_empty() || join.met.correlated;
@@ -169,77 +179,4 @@ fn read<S: PieceSink>(
         tables.processes.iter_mut().for_each(|process| process.node = None);
     }
     Ok(tables)
-}
-
-/// A piece on its way to the sink.
-enum Step<'l, T> {
-    /// Its leaves.
-    Read(&'l [u32]),
-    /// What is left to do when its rows have joined the tables.
-    Task(T),
-}
-
-/// What a [`Step`] has come to.
-enum Done<O> {
-    /// The number of rows and their parts; nothing where only the library can read them.
-    Parts(Option<(u64, Vec<ops::OpPart>)>),
-    Output(O),
-}
-
-/// Reads pieces on all threads that are free; the rows join the tables and go to `sink` in their order, behind the `tasks` of the
-/// calls. `Err` has the number of rows before those that only the library can read.
-fn read_leaves<S: PieceSink>(
-    leaves: &Leaves<'_>,
-    context: &ops::Context<'_>,
-    join: &mut join::Join<'_>,
-    tables: &mut Tables,
-    tasks: Vec<S::Task>,
-    sink: &mut S,
-) -> Result<std::result::Result<(), u64>, S::Error> {
-    let shapes = Snapshot::default();
-    let readers = OpReaders::of(context, leaves);
-    let part = || ops::OpPart::behind(&shapes);
-    let fast = || FastOps::new(part(), context);
-    let parts =
-        |(rows, parts): (u64, Vec<FastOps<'_>>)| (rows, parts.into_iter().map(FastOps::finish).collect());
-    let read = |share: &[u32]| match &readers {
-        Some(OpReaders::Basic(readers)) => leaves.scan_fast(share, readers, fast).map(parts),
-        Some(OpReaders::Detailed(readers)) => leaves.scan_fast(share, readers, fast).map(parts),
-        None => leaves.scan(share, part, |part, row| part.push(row, context)),
-    };
-    let shares = leaves.shares();
-    if let [share] = shares.as_slice() {
-        // Threads are for the parts of the piece.
-        sink.finish_tasks(tasks)?;
-        let Some((_, parts)) = read(share) else { return Ok(Err(0)) };
-        join.join(parts, tables);
-        return sink.take(tables).map(Ok);
-    }
-    let work = |step| match step {
-        Step::Read(share) => Done::Parts(read(share)),
-        Step::Task(task) => Done::Output(S::work(task)),
-    };
-    let (mut given, is_whole) = (0, Cell::new(true));
-    let consume = |done| -> Result<_, S::Error> {
-        let tasks = match done {
-            Done::Output(output) => sink.end(output)?,
-            Done::Parts(Some((rows, parts))) if is_whole.get() => {
-                given += rows;
-                join.join(parts, tables);
-                shapes.update(&tables.shapes);
-                sink.begin(tables)?
-            }
-            Done::Parts(_) => {
-                is_whole.set(false);
-                Vec::new()
-            }
-        };
-        Ok(tasks.into_iter().map(Step::Task))
-    };
-    let tasks = tasks.into_iter().map(Step::Task);
-    let steps = shares.iter().copied().map(Step::Read);
-    threads::pipeline(work, consume, |pipeline| {
-        tasks.chain(steps).take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
-    })?;
-    Ok(if is_whole.get() { Ok(()) } else { Err(given) })
 }

@@ -76,7 +76,7 @@ impl Reading<'_> {
                 ..Dispatch::default()
             });
         })?;
-        for part in parts {
+        for mut part in parts {
             let added: Vec<AgentId> = part
                 .undescribed
                 .rows()
@@ -90,7 +90,7 @@ impl Reading<'_> {
             };
             let tracks: Vec<TrackId> = part.tracks.rows().iter().map(place).collect();
             let shapes = self.tables.shapes.append(&part.shapes);
-            self.tables.dispatches.append(part.dispatches, &tracks, &shapes);
+            self.tables.dispatches.append(&mut part.dispatches, &tracks, &shapes);
             self.tables.problems.append(part.problems);
             self.tables.info.replays += part.replays;
         }

@@ -179,7 +179,7 @@ impl Collected {
         }
         self.tables.info.linked |= rows.correlation.iter().any(|correlation| correlation != 0);
         let shapes: Vec<ShapeId> = (0..self.tables.shapes.rows().len() as u32).map(ShapeId).collect();
-        self.tables.dispatches.append(rows, &tracks, &shapes);
+        self.tables.dispatches.append(&mut rows, &tracks, &shapes);
     }
 
     fn finish_copies(&mut self, agents: &[Option<AgentId>], functions: &[Resolved]) {
