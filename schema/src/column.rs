@@ -60,6 +60,14 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         self.to_mut().push(new);
     }
 
+    /// Removes all rows, but keeps their memory. Equal rows that follow are stored each.
+    pub(crate) fn clear(&mut self) {
+        match self {
+            Self::Uniform { len, .. } => *len = 0,
+            Self::Values(values) => values.clear(),
+        }
+    }
+
     /// The value of row `row`.
     #[inline]
     pub fn get(&self, row: usize) -> T {

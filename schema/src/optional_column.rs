@@ -90,6 +90,22 @@ impl<T: Sentinel> OptionalColumn<T> {
         Self { stored, sentinels: Sentinels(sentinels) }
     }
 
+    /// Of stored values, among which the sentinel marks rows without one.
+    pub(crate) fn of(stored: Column<T>) -> Self {
+        Self { stored, sentinels: Sentinels::default() }
+    }
+
+    /// The values as they are stored.
+    pub(crate) fn stored(&self) -> &Column<T> {
+        &self.stored
+    }
+
+    /// Removes all rows, as [`Column::clear`].
+    pub(crate) fn clear(&mut self) {
+        self.stored.clear();
+        self.sentinels = Sentinels::default();
+    }
+
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, new: Option<T>) {

@@ -113,22 +113,24 @@ impl Dispatches {
         self.append_columns(other);
     }
 
-    /// The same without names, tracks and times, which stay in `other`. Nothing may be read before this table gets them.
-    pub(crate) fn append_others(&mut self, other: &mut Self, shapes: &[ShapeId]) {
+    /// The same without the columns of [`super::ReservedRows`], which stay in `other`. Nothing may be read before this table gets them.
+    pub(crate) fn append_others(&mut self, other: &mut Self) {
         other.fill();
-        other.renumber_shapes(shapes);
         let (name, track) = (take(&mut other.name), take(&mut other.track));
         let (start, duration) = (take(&mut other.start), take(&mut other.duration));
+        let (range, shape) = (take(&mut other.range), take(&mut other.shape));
         self.append_columns(other);
-        *other = Self { name, track, start, duration, ..Self::default() };
+        *other = Self { name, track, start, duration, range, shape, ..Self::default() };
     }
 
-    /// Removes rows of which only names, tracks and times are left, but keeps their memory.
-    pub(crate) fn clear_times(&mut self) {
+    /// Removes rows of which only the columns of [`super::ReservedRows`] are left, but keeps their memory.
+    pub(crate) fn clear_reserved(&mut self) {
         self.name.clear();
         self.track.clear();
         self.start.clear();
         self.duration.clear();
+        self.range.clear();
+        self.shape.clear();
     }
 
     fn renumber_shapes(&mut self, shapes: &[ShapeId]) {

@@ -54,7 +54,7 @@ impl Join<'_> {
         }
     }
 
-    /// Moves the rows of `part` to the tables, but names, tracks and times of dispatches: any thread may do that. `None` where these have
+    /// Moves the rows of `part` to the tables, but the columns that have a place of their own: any thread may copy these. `None` where these have
     /// no place.
     pub(super) fn join_apart<'r>(
         &mut self,
@@ -62,9 +62,11 @@ impl Join<'_> {
         tables: &mut Tables,
         free: &mut FreeRows<'r>,
     ) -> Option<TakenRows<'r>> {
-        let rows = free.take(&part.dispatches)?;
+        part.dispatches.fill();
+        extend(&mut part.joined.shapes, part.shapes.rows(), |shape| tables.shapes.intern(shape));
+        let rows = free.take(&part.dispatches, &part.joined.shapes)?;
         self.join_others(part, tables);
-        tables.dispatches.append_others(&mut part.dispatches, &part.joined.shapes);
+        tables.dispatches.append_others(&mut part.dispatches);
         Some(rows)
     }
 

@@ -24,7 +24,7 @@ pub(super) struct OpPieces<'a> {
 enum Step<'l, 'r, T> {
     /// Its leaves.
     Read(&'l [u32]),
-    /// Its names, tracks and times, and their place.
+    /// Its columns with a place of their own, and that.
     Copy(Box<OpPart>, TakenRows<'r>),
     /// What is left to do when its rows have joined the tables.
     Task(T),
@@ -75,7 +75,7 @@ impl<'a> OpPieces<'a> {
         let work = |step| match step {
             Step::Read(share) => Done::Part(self.read(share)),
             Step::Copy(mut part, rows) => {
-                rows.copy(&mut part.dispatches, &part.joined.tracks);
+                rows.copy(&mut part.dispatches, &part.joined.tracks, &part.joined.shapes);
                 self.joined().push(*part);
                 Done::Copied
             }
