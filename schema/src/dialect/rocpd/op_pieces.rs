@@ -10,6 +10,9 @@ use crate::sqlite::Leaves;
 use crate::table::{ReservedRows, TakenRows};
 use crate::{PieceSink, Result, Tables};
 
+/// Bytes of a short op. A table whose ids leave more rows than have room is sparse: these get no memory beforehand.
+const SHORT_OP: u64 = 32;
+
 /// Reads the ops of leaves.
 pub(super) struct OpPieces<'a> {
     leaves: &'a Leaves<'a>,
@@ -69,7 +72,8 @@ impl<'a> OpPieces<'a> {
         sink: &mut S,
     ) -> Result<std::result::Result<(), u64>, S::Error> {
         let shares = self.leaves.shares();
-        let copies_apart = join.keeps_rows && shares.len() > 1;
+        let is_dense = most <= self.leaves.bytes() / SHORT_OP;
+        let copies_apart = join.keeps_rows && shares.len() > 1 && is_dense;
         let mut reserved = ReservedRows::of(if copies_apart { most as usize } else { 0 });
         let mut free = reserved.free();
         let work = |step| match step {
