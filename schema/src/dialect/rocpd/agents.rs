@@ -6,15 +6,15 @@ use crate::table::{Agent, AgentKind};
 /// The gpuId of an op that names no agent.
 pub(crate) const NO_GPU: i64 = i64::MIN;
 
-/// The gpuId of each agent of the tables, by position.
+/// The agents of the tables by their gpuIds.
 #[derive(Debug, Default)]
 pub(crate) struct Agents {
-    gpus: Vec<i64>,
     ids: FxHashMap<i64, AgentId>,
+    count: u32,
 }
 
 impl Agents {
-    /// Those of the metadata, by their gpuIds.
+    /// Those of the metadata, by their gpuIds in the order of the tables.
     pub(super) fn of(gpus: Vec<i64>) -> Self {
         let mut agents = Self::default();
         gpus.into_iter().for_each(|gpu| agents.push(gpu));
@@ -23,8 +23,8 @@ impl Agents {
 
     /// Adds an agent. Where several have one gpuId, ops mean the first.
     pub(super) fn push(&mut self, gpu: i64) {
-        self.ids.entry(gpu).or_insert(AgentId(self.gpus.len() as u32));
-        self.gpus.push(gpu);
+        self.ids.entry(gpu).or_insert(AgentId(self.count));
+        self.count += 1;
     }
 
     /// The agent behind a gpuId.

@@ -67,13 +67,13 @@ impl<'a> OpPieces<'a> {
     pub(super) fn join<S: PieceSink>(
         &self,
         join: &mut Join<'_>,
-        (tables, most): (&mut Tables, u64),
+        (tables, most): (&mut Tables, impl FnOnce() -> u64),
         tasks: Vec<S::Task>,
         sink: &mut S,
     ) -> Result<std::result::Result<(), u64>, S::Error> {
         let shares = self.leaves.shares();
-        let is_dense = most <= self.leaves.bytes() / SHORT_OP;
-        let copies_apart = join.keeps_rows && shares.len() > 1 && is_dense;
+        let most = if join.keeps_rows && shares.len() > 1 { most() } else { 0 };
+        let copies_apart = (1..=self.leaves.bytes() / SHORT_OP).contains(&most);
         let mut reserved = ReservedRows::of(if copies_apart { most as usize } else { 0 });
         let mut free = reserved.free();
         let work = |step| match step {

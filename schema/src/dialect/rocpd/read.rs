@@ -144,7 +144,7 @@ fn read<S: PieceSink>(
     let pieces = database.pieces("rocpd_op", &columns, piece)?;
     let given = match pieces.leaves() {
         Some(leaves) => {
-            let most = database.row_estimate("rocpd_op");
+            let most = || database.row_estimate("rocpd_op");
             OpPieces::new(leaves, &context).join(&mut join, (&mut tables, most), calls_tasks, sink)?
         }
         None => {
