@@ -16,10 +16,11 @@ use crate::ops::{AgentOps, Op, Order};
 use crate::parallel;
 use crate::ranges::{self, Cursor, Methods, RangeReport, Repeated};
 use crate::ranks::{Matching, RankInputs, Ranks};
-use crate::sweep::{self, Gap, Sweep};
+use crate::sweep::{self, Gap, Sweep, Swept};
+use crate::unknown_idle::unknown_idle;
 use crate::{Categories, labels};
 
-/// How many of the longest gaps [`Analysis::sweep`] keeps.
+/// How many of the longest gaps [`Analysis::sweep`] and [`Analysis::idle`] keep.
 const LONGEST_GAPS: usize = 10;
 
 /// Ranges that come again at least this often are steps.
@@ -76,7 +77,7 @@ pub struct Analysis<'a> {
     order: OnceLock<Order>,
     kernels: OnceLock<Vec<Group>>,
     categories: OnceLock<Vec<Group>>,
-    sweep: OnceLock<Sweep>,
+    swept: OnceLock<Swept>,
     launches: OnceLock<Option<(Latency, Queues)>>,
     idle: OnceLock<Vec<GpuIdle>>,
     ranges: OnceLock<RangeReport>,
@@ -97,7 +98,7 @@ impl<'a> Analysis<'a> {
             order: OnceLock::new(),
             kernels: OnceLock::new(),
             categories: OnceLock::new(),
-            sweep: OnceLock::new(),
+            swept: OnceLock::new(),
             launches: OnceLock::new(),
             idle: OnceLock::new(),
             ranges: OnceLock::new(),
@@ -133,7 +134,10 @@ impl<'a> Analysis<'a> {
         if parts.iter().any(|part| !matches!(part, Part::Kernels | Part::Categories)) {
             self.order_ops(has(Part::Steps));
         }
+        // Without launches, idle time is a look at the sweep.
+        let follows_sweep = has(Part::Sweep) && !launches::has_launch_data(self.tables);
         let is_item = |part: &Part| match part {
+            Part::Idle if follows_sweep => false,
             Part::Categories | Part::Kernels | Part::LateCalls => Some(*part) == of_kernels,
             part => has(*part),
         };
@@ -250,7 +254,11 @@ impl<'a> Analysis<'a> {
 
     /// Busy time, gaps and suspicious rows of GPUs, with the ten longest gaps.
     pub fn sweep(&self) -> &Sweep {
-        self.sweep.get_or_init(|| sweep::sweep(self.tables, self.order(), &self.names, LONGEST_GAPS))
+        &self.swept().sweep
+    }
+
+    fn swept(&self) -> &Swept {
+        self.swept.get_or_init(|| sweep::sweep(self.tables, self.order(), &self.names, LONGEST_GAPS))
     }
 
     /// The ten longest gaps with their causes.
@@ -280,6 +288,9 @@ impl<'a> Analysis<'a> {
     /// only this, and keeping it takes more memory than it takes time.
     pub fn idle(&self) -> &[GpuIdle] {
         self.idle.get_or_init(|| {
+            if !launches::has_launch_data(self.tables) {
+                return unknown_idle(self.tables, self.swept());
+            }
             let (tables, order) = (self.tables, self.order());
             idle::idle(tables, order, &EnqueueTimes::of(tables, order))
         })

@@ -3,12 +3,13 @@
 //! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
 //! their step. That is believed only of groups of which nearly all calls take nearly the same time.
 
-use rtl_schema::{Durations, ShapeId, Tables};
+use rtl_schema::{AgentId, Durations, ShapeId, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kernel_names::KernelNames;
 use crate::kernels::Group;
-use crate::ops::{self, AgentOps, Order};
+use crate::ops::{AgentOps, Order};
+use crate::parallel;
 use crate::ranges::Repeated;
 
 /// Fewer calls have no usual duration.
@@ -49,13 +50,10 @@ pub(crate) struct LateInputs<'a> {
     pub(crate) steps: Option<&'a Repeated>,
 }
 
-/// The calls of one GPU by kernel and shape.
-type Works = FxHashMap<Work, Calls>;
-
 /// Calls with one kernel and shape, in order of start.
 #[derive(Debug, Default)]
 struct Calls {
-    /// The rows by position in their step; of a trace without steps all have the same.
+    /// The rows by position in their step.
     rows: Vec<Vec<u32>>,
     /// By step, how many calls there were so far; ascending.
     steps: Vec<(usize, usize)>,
@@ -84,7 +82,9 @@ impl Calls {
         *count - 1
     }
 
-    fn add(&mut self, position: usize, row: u32) {
+    /// Adds the next call, which belongs to a step.
+    fn add(&mut self, step: usize, row: u32) {
+        let position = self.next_of_step(step);
         if self.rows.len() <= position {
             self.rows.resize_with(position + 1, Vec::new);
         }
@@ -131,58 +131,83 @@ impl LateInputs<'_> {
     }
 
     fn late(&self, is_suspect: &[bool]) -> FxHashMap<usize, LateCalls> {
-        let &Self { tables, names, order, steps, .. } = self;
-        let dispatches = &tables.dispatches;
-        let add = |works: &mut Works, row: u32| {
-            let at = row as usize;
-            let kernel = names.kernel(dispatches.name[at]);
-            if !is_suspect[kernel] {
-                return;
-            }
-            let shape = dispatches.shape.get(at);
-            let step = match steps.map(|steps| steps.of_dispatch(tables, at)) {
-                // What runs outside the steps has no position in one.
-                Some(None) => return,
-                // Nothing tells one work from another.
-                None if shape.is_none() => return,
-                step => step.flatten(),
-            };
-            let calls = works.entry(Work::of(kernel, shape)).or_default();
-            let position = step.map_or(0, |step| calls.next_of_step(step));
-            calls.add(position, row);
-        };
-        let most = MOST[usize::from(steps.is_none())];
-        let of_gpu = |works: Works| {
-            let mut late: FxHashMap<usize, LateCalls> = FxHashMap::default();
-            for (work, Calls { rows, .. }) in works {
-                let late = late.entry(work.kernel()).or_default();
-                rows.iter().for_each(|rows| late.add(&dispatches.duration, rows, most));
-            }
-            late
-        };
-        let of_gpus = match steps {
-            None => {
-                let mut works: Vec<Works> = order.agents.iter().map(|_| Works::default()).collect();
-                ops::in_order_on_threads(tables, order, &mut works, |works, same| {
-                    same.dispatches.iter().for_each(|&row| add(works, row));
-                });
-                threads::map(works, of_gpu)
-            }
-            // Counts by step take as much memory as the ops: not those of all GPUs at once.
-            Some(_) => threads::map(&order.agents, |ops| {
-                let mut works = Works::default();
-                ops.dispatches.iter().for_each(|&row| add(&mut works, row));
-                of_gpu(works)
-            }),
+        let found = match self.steps {
+            None => self.late_of_shapes(is_suspect),
+            Some(steps) => self.late_in_steps(steps, is_suspect),
         };
         let mut late: FxHashMap<usize, LateCalls> = FxHashMap::default();
-        for (kernel, of_gpu) in of_gpus.into_iter().flatten() {
-            late.entry(kernel).or_default().append(of_gpu);
+        for (kernel, found) in found {
+            late.entry(kernel).or_default().append(found);
         }
         for late in late.values_mut() {
             late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
         }
         late
+    }
+
+    /// Late calls by kernel, where position in a step tells works apart.
+    fn late_in_steps(&self, steps: &Repeated, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
+        let &Self { tables, names, order, .. } = self;
+        let dispatches = &tables.dispatches;
+        // Counts by step take as much memory as the ops: not those of all GPUs at once.
+        let of_gpus = threads::map(&order.agents, |ops| {
+            let mut works: FxHashMap<Work, Calls> = FxHashMap::default();
+            for &row in &ops.dispatches {
+                let kernel = names.kernel(dispatches.name[row as usize]);
+                // What runs outside the steps has no position in one.
+                if is_suspect[kernel]
+                    && let Some(step) = steps.of_dispatch(tables, row as usize)
+                {
+                    let shape = dispatches.shape.get(row as usize);
+                    works.entry(Work::of(kernel, shape)).or_default().add(step, row);
+                }
+            }
+            let late = |(work, Calls { rows, .. }): (Work, Calls)| {
+                let mut late = LateCalls::default();
+                rows.iter().for_each(|rows| late.add(&dispatches.duration, rows, MOST[0]));
+                (work.kernel(), late)
+            };
+            works.into_iter().map(late).collect::<Vec<_>>()
+        });
+        of_gpus.into_iter().flatten().collect()
+    }
+
+    /// Late calls by kernel, where nothing but the shape tells works apart.
+    fn late_of_shapes(&self, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
+        let &Self { tables, names, order, .. } = self;
+        let dispatches = &tables.dispatches;
+        let gpus: FxHashMap<AgentId, usize> = order.agents.iter().map(|ops| ops.agent).zip(0..).collect();
+        let tracks = tables.tracks.rows().iter();
+        let gpu_of_track: Vec<Option<usize>> = tracks.map(|track| gpus.get(&track.agent).copied()).collect();
+        let parts = threads::map(parallel::stretches(dispatches.len()), |rows| {
+            let mut works: Vec<FxHashMap<Work, Vec<u32>>> = vec![FxHashMap::default(); order.agents.len()];
+            for row in rows {
+                let kernel = names.kernel(dispatches.name[row]);
+                if is_suspect[kernel]
+                    && let Some(shape) = dispatches.shape.get(row)
+                    && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
+                    && dispatches.duration.valid(row).is_some()
+                {
+                    works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(row as u32);
+                }
+            }
+            works
+        });
+        let mut works: FxHashMap<(usize, Work), Vec<Vec<u32>>> = FxHashMap::default();
+        for (gpu, of_gpu) in parts.into_iter().flat_map(|part| part.into_iter().enumerate()) {
+            of_gpu.into_iter().for_each(|(work, rows)| works.entry((gpu, work)).or_default().push(rows));
+        }
+        let works: Vec<(Work, Vec<Vec<u32>>)> =
+            works.into_iter().map(|((_, work), parts)| (work, parts)).collect();
+        let late = |works: &[(Work, Vec<Vec<u32>>)]| {
+            let late = |(work, parts): &(Work, Vec<Vec<u32>>)| {
+                let mut late = LateCalls::default();
+                late.add(&dispatches.duration, &parts.concat(), MOST[1]);
+                (work.kernel(), late)
+            };
+            works.iter().map(late).collect::<Vec<_>>()
+        };
+        threads::map(works.chunks(parallel::batch(works.len())), late).into_iter().flatten().collect()
     }
 }
 

@@ -143,6 +143,7 @@ pub mod trust;
 mod uncovered;
 pub mod unfinished;
 mod union_length;
+mod unknown_idle;
 #[cfg(feature = "compare")]
 pub mod work;
 

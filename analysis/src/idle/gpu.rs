@@ -11,7 +11,7 @@ use super::types::{GpuIdle, IdlePiece};
 use crate::labels;
 use crate::launches::{EnqueueTimes, queued_since};
 use crate::operators::nesting::ThreadKey;
-use crate::ops::{AgentOps, Op, Simultaneous, length};
+use crate::ops::{AgentOps, Op, Simultaneous};
 use crate::uncovered::Uncovered;
 
 /// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
@@ -41,8 +41,6 @@ pub(super) struct GpuSweep<'a> {
     ops: &'a AgentOps,
     threads: &'a Threads<'a>,
     times: &'a EnqueueTimes<'a>,
-    /// Whether anything ties ops to the host.
-    are_tied: bool,
     base: i64,
     /// The last end so far, in ns after `base`.
     end: u64,
@@ -80,7 +78,6 @@ impl<'a> GpuSweep<'a> {
             ops,
             threads,
             times,
-            are_tied: times.are_any(),
             base,
             end: 0,
             followed,
@@ -103,9 +100,6 @@ impl<'a> GpuSweep<'a> {
     /// Adds the next ops.
     #[inline]
     pub(super) fn add(&mut self, same: Simultaneous<'a>) {
-        if !self.are_tied {
-            return self.add_untied(same);
-        }
         let start = self.base.saturating_add_unsigned(same.start);
         let is_gap = same.start > self.end;
         if let (&[row], []) = (same.dispatches, same.copies) {
@@ -122,25 +116,6 @@ impl<'a> GpuSweep<'a> {
             }
             same.ops().for_each(|op| self.look_ahead(self.launch(op, start), start));
             same.ops().for_each(|op| self.run(op, same.start, start));
-        }
-    }
-
-    /// Adds the next ops where nothing ties any to the host, and no copy has kept it waiting.
-    #[inline]
-    fn add_untied(&mut self, same: Simultaneous<'a>) {
-        let Simultaneous { start, dispatches, copies } = same;
-        if let (&[row], []) = (dispatches, copies) {
-            if start > self.end {
-                self.gap(start, Op { copy: false, row }, None);
-            }
-            let end = start.saturating_add(length(&self.tables.dispatches.duration, row));
-            self.end = self.end.max(end);
-        } else {
-            if start > self.end {
-                self.gap_before(same, self.base.saturating_add_unsigned(start));
-            }
-            let ends = same.ops().map(|op| start.saturating_add(op.length(self.tables)));
-            self.end = ends.fold(self.end, u64::max);
         }
     }
 

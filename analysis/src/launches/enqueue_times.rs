@@ -116,13 +116,6 @@ impl<'a> EnqueueTimes<'a> {
         times
     }
 
-    /// Whether there are calls, or ops with a recorded moment.
-    pub(crate) fn are_any(&self) -> bool {
-        let Tables { dispatches, copies, .. } = self.tables;
-        let is_known = dispatches.enqueued.uniform() != Some(None) && !dispatches.is_empty();
-        !self.first.is_empty() || is_known || copies.iter().any(|copy| copy.enqueued.is_some())
-    }
-
     /// The row of the call that launched `op`.
     #[inline]
     pub(crate) fn call(&self, op: Op) -> Option<usize> {

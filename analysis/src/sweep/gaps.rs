@@ -3,17 +3,40 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::types::{BUCKETS, Bucket};
+use rtl_schema::Tables;
+
+use super::types::{BUCKETS, Bucket, Gap, Gpu};
 use crate::ops::Op;
 use crate::union_length::to_ns;
 
 /// A gap between two ops. The order is that of reports reversed, so that the heap drops the least interesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LongGap {
+pub(crate) struct LongGap {
     pub(super) length: Reverse<u64>,
+    /// ns after the first start on its GPU.
     pub(super) start: u64,
     pub(super) before: Op,
-    pub(super) after: Op,
+    pub(crate) after: Op,
+}
+
+impl LongGap {
+    /// Start and length in ns.
+    pub(crate) fn times(&self, gpu: &Gpu) -> (i64, i64) {
+        (gpu.start_ns.saturating_add_unsigned(self.start), to_ns(self.length.0))
+    }
+
+    pub(super) fn of_gpu(&self, tables: &Tables, gpu: &Gpu) -> Gap {
+        let (start_ns, duration_ns) = self.times(gpu);
+        Gap {
+            gpu: gpu.gpu,
+            label: gpu.label.clone(),
+            start_ns,
+            duration_ns,
+            before: self.before.name(tables).to_owned(),
+            after: self.after.name(tables).to_owned(),
+            cause: None,
+        }
+    }
 }
 
 /// The gaps of one GPU.

@@ -7,18 +7,17 @@ use rtl_schema::Tables;
 use super::busy_over_time::BusyOverTime;
 use super::gaps::{Gaps, LongGap};
 use super::queues::{QueueChecks, Queues};
-use super::types::{Gap, Gpu, GpuGaps, PARTS, SuspiciousRows};
+use super::types::{Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
 use crate::ops::{AgentOps, Op, Simultaneous, length};
-use crate::union_length::to_ns;
 
 /// The figures of one GPU.
 #[derive(Debug)]
 pub(super) struct GpuFigures {
     pub(super) gpu: Gpu,
     pub(super) gaps: GpuGaps,
-    pub(super) longest: Vec<Gap>,
+    pub(super) longest: Vec<LongGap>,
     pub(super) busy_over_time: [f64; PARTS],
     pub(super) overlaps: SuspiciousRows,
     pub(super) duplicates: SuspiciousRows,
@@ -82,7 +81,8 @@ impl<'a> GpuSweep<'a> {
     fn add_several(&mut self, same: Simultaneous<'a>) {
         let Simultaneous { start, dispatches, copies } = same;
         let tables = self.tables;
-        if let Some(first) = same.ops().min_by(|one, other| one.name(tables).cmp(other.name(tables))) {
+        let key = |op: Op| (op.name(tables), op.correlation(tables));
+        if let Some(first) = same.ops().min_by(|&one, &other| key(one).cmp(&key(other))) {
             self.idle_until(start, || first);
         }
         for &row in dispatches {
@@ -150,16 +150,6 @@ impl<'a> GpuSweep<'a> {
         let Self { tables, ops, base, utilization, gaps, busy, checks, .. } = self;
         let gpu = utilization.gpu(tables, ops.agent, base);
         let (buckets, longest) = gaps.finish();
-        let gap = |gap: LongGap| Gap {
-            gpu: gpu.gpu,
-            label: gpu.label.clone(),
-            start_ns: base.saturating_add_unsigned(gap.start),
-            duration_ns: to_ns(gap.length.0),
-            before: gap.before.name(tables).to_owned(),
-            after: gap.after.name(tables).to_owned(),
-            cause: None,
-        };
-        let longest = longest.into_iter().map(gap).collect();
         let (overlaps, duplicates) = checks.finish(tables);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
         GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, duplicates }

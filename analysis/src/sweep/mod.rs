@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 
 use rtl_schema::Tables;
 
+pub(crate) use self::gaps::LongGap;
 use self::gpu::GpuSweep;
 use self::queues::Queues;
 pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, PARTS, SuspiciousRows, Sweep};
@@ -22,8 +23,17 @@ use crate::few;
 use crate::kernel_names::KernelNames;
 use crate::ops::{self, Order};
 
-/// Sweeps all GPUs and keeps the `longest` longest gaps.
-pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Sweep {
+/// A sweep with what is known of each GPU beside it.
+#[derive(Debug)]
+pub struct Swept {
+    /// The sweep.
+    pub sweep: Sweep,
+    /// The longest gaps of each GPU, in the order of [`Sweep::gpus`]: longest first, then by start.
+    pub(crate) longest: Vec<Vec<LongGap>>,
+}
+
+/// Sweeps all GPUs and keeps the `longest` longest gaps of each, and of all.
+pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize) -> Swept {
     let queues = Queues::of(tables);
     let time = time(tables, order);
     let gpu = |ops| GpuSweep::new(tables, ops, names, &queues, time, longest);
@@ -34,11 +44,13 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
         (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label))
     });
     let mut sweep = Sweep::default();
+    let mut longest_of_gpus = Vec::with_capacity(parts.len());
     for part in parts {
+        sweep.longest.extend(part.longest.iter().map(|gap| gap.of_gpu(tables, &part.gpu)));
         sweep.gpus.push(part.gpu);
         sweep.gaps.push(part.gaps);
         sweep.busy_over_time.push(part.busy_over_time);
-        sweep.longest.extend(part.longest);
+        longest_of_gpus.push(part.longest);
         for (all, found) in [(&mut sweep.overlaps, part.overlaps), (&mut sweep.duplicates, part.duplicates)] {
             all.count += found.count;
             all.examples.extend(found.examples);
@@ -46,7 +58,7 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     }
     few::sort_by_key(&mut sweep.longest, |gap| (Reverse(gap.duration_ns), gap.start_ns, gap.gpu));
     sweep.longest.truncate(longest);
-    sweep
+    Swept { sweep, longest: longest_of_gpus }
 }
 
 /// The first start and the last end of the ops of all GPUs, in ns.
