@@ -55,11 +55,11 @@ pub enum Part {
 impl Part {
     /// All of them, in the order in which they begin: what takes longest comes first.
     const ALL: [Self; 9] = [
-        Self::Sweep,
         Self::Compared,
         Self::Categories,
         Self::Kernels,
         Self::LateCalls,
+        Self::Sweep,
         Self::Launches,
         Self::Idle,
         Self::Ranges,

@@ -138,6 +138,7 @@ pub mod stats;
 #[cfg(feature = "streaming")]
 pub mod streaming;
 pub mod sweep;
+mod time_slices;
 pub mod tracing_cost;
 pub mod trust;
 mod uncovered;

@@ -2,6 +2,8 @@
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. CPU agents (host-to-host copies) have none.
 
+use std::ops::Range;
+
 use rtl_schema::table::{Copy, Dispatches};
 use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
@@ -41,10 +43,41 @@ impl AgentOps {
 
     /// The ops in order of start.
     pub(crate) fn in_order<'a>(&'a self, tables: &'a Tables) -> InOrder<'a> {
-        let (dispatches, copies) = (self.dispatches.as_slice(), self.copies.as_slice());
+        self.within(tables, Place::default()..self.end_place())
+    }
+
+    /// The ops between two places in order of start.
+    pub(crate) fn within<'a>(&'a self, tables: &'a Tables, places: Range<Place>) -> InOrder<'a> {
+        let Range { start, end } = places;
+        let dispatches = &self.dispatches[start.dispatches..end.dispatches];
+        let copies = &self.copies[start.copies..end.copies];
         let next_copy = start_of_copy(tables, copies);
         InOrder { tables, dispatches, copies, next_copy, base: self.base(tables) }
     }
+
+    /// The place behind all ops.
+    pub(crate) fn end_place(&self) -> Place {
+        Place { dispatches: self.dispatches.len(), copies: self.copies.len() }
+    }
+
+    /// A place at about a row of a dispatch, between ops of different starts.
+    pub(crate) fn place_of(&self, tables: &Tables, row: u32) -> Place {
+        let start = |row: u32| tables.dispatches.start[row as usize];
+        // Rows are almost in order, which is all that is asked of a place.
+        let at = self.dispatches.partition_point(|&before| before < row);
+        let Some(moment) = self.dispatches.get(at).map(|&row| start(row)) else { return self.end_place() };
+        Place {
+            dispatches: self.dispatches[..at].partition_point(|&row| start(row) < moment),
+            copies: self.copies.partition_point(|&row| tables.copies[row as usize].start < moment),
+        }
+    }
+}
+
+/// A place among the ops of one GPU, by the number of dispatches and of copies before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct Place {
+    dispatches: usize,
+    copies: usize,
 }
 
 /// The start of the first of `copies`, `i64::MAX` without any.
@@ -229,9 +262,19 @@ pub(crate) fn in_order<'a, S>(
     tables: &'a Tables,
     order: &'a Order,
     states: &mut [S],
+    each: impl FnMut(&mut S, Simultaneous<'a>),
+) {
+    side_by_side(walks(tables, &order.agents), states, all_rows(tables), each);
+}
+
+/// Walks GPUs side by side whose dispatches are at about these rows.
+pub(crate) fn side_by_side<'a, S>(
+    gpus: Vec<InOrder<'a>>,
+    states: &mut [S],
+    rows: Range<u32>,
     mut each: impl FnMut(&mut S, Simultaneous<'a>),
 ) {
-    let mut all = Share::of(tables, &order.agents, states);
+    let mut all = Share::of(gpus, states, rows);
     while !all.is_over() {
         all.visit_stretch(&mut each);
     }
@@ -249,24 +292,32 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
         return in_order(tables, order, states, each);
     }
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
-    let shares = shares.map(|(agents, states)| Share::of(tables, agents, states));
+    let shares = shares.map(|(agents, states)| Share::of(walks(tables, agents), states, all_rows(tables)));
     threads::turns(shares, |share| Share::take_turn(share, &each));
+}
+
+fn walks<'a>(tables: &'a Tables, agents: &'a [AgentOps]) -> Vec<InOrder<'a>> {
+    agents.iter().map(|ops| ops.in_order(tables)).collect()
+}
+
+/// The rows of all dispatches.
+pub(crate) fn all_rows(tables: &Tables) -> Range<u32> {
+    0..u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX)
 }
 
 /// The GPUs of one thread, which it walks side by side.
 struct Share<'a, 's, S> {
     gpus: Vec<InOrder<'a>>,
     states: &'s mut [S],
+    /// The row behind all.
     rows: u32,
     /// The row at which the next stretch ends; `None` behind the last.
     limit: Option<u32>,
 }
 
 impl<'a, 's, S> Share<'a, 's, S> {
-    fn of(tables: &'a Tables, agents: &'a [AgentOps], states: &'s mut [S]) -> Self {
-        let rows = u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX);
-        let gpus = agents.iter().map(|ops| ops.in_order(tables)).collect();
-        Self { gpus, states, rows, limit: Some(stretch_end(0, rows)) }
+    fn of(gpus: Vec<InOrder<'a>>, states: &'s mut [S], rows: Range<u32>) -> Self {
+        Self { gpus, states, rows: rows.end, limit: Some(stretch_end(rows.start, rows.end)) }
     }
 
     /// Walks on for as long as other shares should wait. Returns what is left.

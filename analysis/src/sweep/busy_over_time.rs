@@ -3,64 +3,76 @@
 use std::ops::Range;
 
 use super::types::PARTS;
+use super::utilization::add_each;
 
 /// Adds up stretches in which a GPU was busy, in [`PARTS`] equal parts of the time of all GPUs.
 #[derive(Debug)]
 pub(super) struct BusyOverTime {
     from: i64,
-    /// The length of a part in ns.
-    length: f64,
+    /// The time of all parts in ns, which is that of one in units: of these, [`PARTS`] are a nanosecond.
+    length: u64,
     /// The part in which the last stretch ended, and the ns that lie wholly in it.
     part: usize,
     within: Range<i64>,
-    /// By part: the ns of stretches in one part, and the shares of the others.
+    /// By part: the ns of stretches in one part, and the units of the others.
     whole: [u64; PARTS],
-    shares: [f64; PARTS],
+    units: [u128; PARTS],
 }
+
+const UNITS: u128 = PARTS as u128;
 
 impl BusyOverTime {
     /// Nothing yet of the time `from` a moment `to` another, in ns.
     pub(super) fn of((from, to): (i64, i64)) -> Self {
-        let length = to.abs_diff(from) as f64 / PARTS as f64;
-        Self { from, length, part: 0, within: 0..0, whole: [0; PARTS], shares: [0.0; PARTS] }
+        let length = to.abs_diff(from);
+        Self { from, length, part: 0, within: 0..0, whole: [0; PARTS], units: [0; PARTS] }
     }
 
-    /// Adds a stretch, which overlaps no other and comes behind those before it.
+    /// Adds a stretch, which overlaps no other.
     #[inline]
     pub(super) fn add(&mut self, start: i64, end: i64) {
         if start >= self.within.start && end <= self.within.end {
             self.whole[self.part] += end.abs_diff(start);
-        } else if end > start && self.length > 0.0 {
+        } else if end > start && self.length > 0 {
             self.add_across(start, end);
         }
     }
 
     #[cold]
     fn add_across(&mut self, start: i64, end: i64) {
-        let [start, end] = [start, end].map(|moment| moment.abs_diff(self.from) as f64 / self.length);
-        self.part = (start as usize).min(PARTS - 1);
-        while self.part < PARTS {
-            let begin = self.part as f64;
-            self.shares[self.part] += end.min(begin + 1.0) - start.max(begin);
-            if end <= begin + 1.0 || self.part == PARTS - 1 {
+        let length = u128::from(self.length);
+        let [start, end] =
+            [start, end].map(|moment| u128::from(moment.abs_diff(self.from)).min(length) * UNITS);
+        self.part = ((start / length) as usize).min(PARTS - 1);
+        loop {
+            let begin = self.part as u128 * length;
+            self.units[self.part] += end.min(begin + length) - start.max(begin);
+            if end <= begin + length {
                 break;
             }
             self.part += 1;
         }
-        let moment = |part: f64, round: fn(f64) -> f64| {
-            self.from.saturating_add_unsigned(round(part * self.length) as u64)
-        };
-        let begin = self.part as f64;
-        self.within = moment(begin, f64::ceil)..moment(begin + 1.0, f64::floor);
+        let begin = self.part as u128 * length;
+        let moment = |units: u128| self.from.saturating_add_unsigned(units as u64);
+        self.within = moment(begin.div_ceil(UNITS))..moment((begin + length) / UNITS);
+    }
+
+    /// Adds other stretches of the same time.
+    pub(super) fn append(&mut self, other: Self) {
+        add_each(&mut self.whole, &other.whole);
+        self.units.iter_mut().zip(other.units).for_each(|(units, more)| *units += more);
     }
 
     /// The part of the time that was busy, 0 to 1, in each part.
     pub(super) fn finish(self) -> [f64; PARTS] {
-        let Self { length, whole, mut shares, .. } = self;
-        for (share, whole) in shares.iter_mut().zip(whole).filter(|(_, whole)| *whole > 0) {
-            *share += whole as f64 / length;
-        }
-        shares.map(|share| share.clamp(0.0, 1.0))
+        let Self { length, whole, units, .. } = self;
+        let share = |(whole, units): (u64, u128)| match length {
+            0 => 0.0,
+            length => ((u128::from(whole) * UNITS + units) as f64 / length as f64).min(1.0),
+        };
+        let mut shares = [0.0; PARTS];
+        shares.iter_mut().zip(whole.into_iter().zip(units)).for_each(|(all, part)| *all = share(part));
+        shares
     }
 }
 

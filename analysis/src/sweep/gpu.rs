@@ -11,6 +11,7 @@ use super::types::{Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
 use crate::ops::{AgentOps, Op, Simultaneous, length};
+use crate::time_slices::Sliced;
 
 /// The figures of one GPU.
 #[derive(Debug)]
@@ -65,32 +66,17 @@ impl<'a> GpuSweep<'a> {
         }
     }
 
-    /// Adds the next ops.
-    #[inline]
-    pub(super) fn add(&mut self, same: Simultaneous<'a>) {
-        let Simultaneous { start, dispatches, copies } = same;
-        let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
-        let length = length(&self.tables.dispatches.duration, row);
-        self.idle_until(start, || Op { copy: false, row });
-        self.add_dispatch(row, start, length);
-        self.checks.add(self.tables, row, start, length);
-    }
-
     /// Adds ops of equal start, and copies.
     #[cold]
     fn add_several(&mut self, same: Simultaneous<'a>) {
-        let Simultaneous { start, dispatches, copies } = same;
+        let Simultaneous { start, dispatches, .. } = same;
         let tables = self.tables;
         let key = |op: Op| (op.name(tables), op.correlation(tables));
         if let Some(first) = same.ops().min_by(|&one, &other| key(one).cmp(&key(other))) {
             self.idle_until(start, || first);
         }
-        for &row in dispatches {
-            self.add_dispatch(row, start, length(&tables.dispatches.duration, row));
-        }
-        for &row in copies {
-            let op = Op { copy: true, row };
-            self.add_op(op, Class::Copy, start, op.length(tables));
+        for op in same.ops() {
+            self.add_op(op, self.class(op), start, op.length(tables));
         }
         self.checks.add_simultaneous(tables, dispatches, start);
     }
@@ -118,31 +104,38 @@ impl<'a> GpuSweep<'a> {
     }
 
     #[inline(always)]
-    fn add_dispatch(&mut self, row: u32, start: u64, length: u64) {
-        let name = self.tables.dispatches.name[row as usize];
-        let class = match self.any_collective && self.names.is_collective(name) {
-            true => Class::Collective,
+    fn class(&self, op: Op) -> Class {
+        let is_collective = || self.names.is_collective(self.tables.dispatches.name[op.row as usize]);
+        match op.copy {
+            true => Class::Copy,
+            false if self.any_collective && is_collective() => Class::Collective,
             false => Class::Kernel,
-        };
-        self.add_op(Op { copy: false, row }, class, start, length);
+        }
     }
 
     #[inline(always)]
     fn add_op(&mut self, op: Op, class: Class, start: u64, length: u64) {
         let end = start.saturating_add(length);
-        self.last = self.later(op, end);
+        self.note_last(op, end);
         self.utilization.add(class, start, end);
     }
 
-    /// The op that ends last: `op`, the last so far, or of two that end together the first by name.
+    #[inline(always)]
+    fn note_op(&mut self, op: Op, start: u64, length: u64) {
+        let end = start.saturating_add(length);
+        self.note_last(op, end);
+        self.utilization.note(self.class(op), end);
+    }
+
+    /// Keeps the op that ends last: `op`, the last so far, or of two that end together the first by name.
     #[inline]
-    fn later(&self, op: Op, end: u64) -> Option<Op> {
+    fn note_last(&mut self, op: Op, end: u64) {
         let last_end = self.utilization.end();
-        match self.last {
+        self.last = match self.last {
             Some(last) if end < last_end => Some(last),
             Some(last) if end == last_end && last.name(self.tables) <= op.name(self.tables) => Some(last),
             _ => Some(op),
-        }
+        };
     }
 
     pub(super) fn finish(mut self) -> GpuFigures {
@@ -153,5 +146,52 @@ impl<'a> GpuSweep<'a> {
         let (overlaps, duplicates) = checks.finish(tables);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
         GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, duplicates }
+    }
+}
+
+impl<'a> Sliced<'a> for GpuSweep<'a> {
+    #[inline]
+    fn add(&mut self, same: Simultaneous<'a>) {
+        let Simultaneous { start, dispatches, copies } = same;
+        let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
+        let op = Op { copy: false, row };
+        let length = length(&self.tables.dispatches.duration, row);
+        self.idle_until(start, || op);
+        self.add_op(op, self.class(op), start, length);
+        self.checks.add(self.tables, row, start, length);
+    }
+
+    #[inline]
+    fn note(&mut self, same: Simultaneous<'a>) {
+        let Simultaneous { start, dispatches, copies } = same;
+        for &row in dispatches {
+            let length = length(&self.tables.dispatches.duration, row);
+            self.note_op(Op { copy: false, row }, start, length);
+            self.checks.note(self.tables, row, start, length);
+        }
+        for &row in copies {
+            let op = Op { copy: true, row };
+            self.note_op(op, start, op.length(self.tables));
+        }
+    }
+
+    fn note_all(&mut self, next: &Self) {
+        if let Some(last) = next.last {
+            self.note_last(last, next.utilization.end());
+        }
+        self.utilization.note_all(&next.utilization);
+        self.checks.note_all(&next.checks);
+        // What is busy before that belongs to the slices before.
+        self.busy_since = self.utilization.end();
+    }
+
+    fn append(&mut self, next: Self) {
+        self.end_stretch();
+        self.busy.append(next.busy);
+        self.busy_since = next.busy_since;
+        self.utilization.append(&next.utilization);
+        self.gaps.append(next.gaps);
+        self.checks.append(next.checks);
+        self.last = next.last;
     }
 }
