@@ -3,12 +3,20 @@
 //! Recorders write ops about when they end, so within a window most traces are in order. A trace that is not takes
 //! several passes: each gives the next ops by start, as many as fit.
 
+use std::collections::VecDeque;
+
 /// How many ops the window holds, while rows are about in order and when they are not: more cost memory, fewer cost
 /// passes.
 #[cfg(not(test))]
-const CAPACITY: [usize; 2] = [1 << 15, 1 << 17];
+const CAPACITY: [usize; 2] = [3 << 14, 1 << 17];
 #[cfg(test)]
 const CAPACITY: [usize; 2] = [2, 4];
+
+/// How many ops come to a window that is about in order at a time, at least.
+#[cfg(not(test))]
+const BATCH: usize = 1 << 11;
+#[cfg(test)]
+const BATCH: usize = 2;
 
 /// An op: all times in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +32,14 @@ pub(crate) struct Timed {
 /// The window over one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
+    /// While rows are about in order, ops by start, in runs of bounded length: what is larger, the allocator would map and unmap.
+    runs: VecDeque<Vec<Timed>>,
+    /// How many ops the runs hold.
+    kept: usize,
+    unused: Vec<Vec<Timed>>,
+    /// How many ops of earlier batches started after the first one of the last batch.
+    displaced: usize,
+    /// Ops in order of rows: then those that come next, else all.
     ops: Vec<Timed>,
     /// The last op that left the window.
     last: Option<Timed>,
@@ -48,21 +64,20 @@ impl Window {
         match self.state {
             State::Failed => return,
             State::First if self.last.is_some_and(|last| op.start < last.start) => {
-                self.state = State::Failed;
-                self.ops.clear();
+                *self = Self { state: State::Failed, ..Self::default() };
                 return;
             }
             State::Next { .. } if self.last.is_some_and(|last| op <= last) => return,
             State::First | State::Next { .. } => self.ops.push(op),
         }
-        if self.ops.len() >= 2 * self.capacity() {
+        let most = match self.state {
+            // As many ops come as are sorted again for them.
+            State::First => self.displaced.min(CAPACITY[0] / 2).max(BATCH),
+            _ => 2 * CAPACITY[1],
+        };
+        if self.ops.len() >= most {
             self.flush(each);
         }
-    }
-
-    #[inline]
-    fn capacity(&self) -> usize {
-        CAPACITY[usize::from(self.state != State::First)]
     }
 
     #[cold]
@@ -71,20 +86,57 @@ impl Window {
             *more = true;
             self.keep_earliest();
         } else {
-            // Runs that are in order already cost little.
-            self.ops.sort();
-            let capacity = self.capacity();
-            self.last = self.ops.get(capacity - 1).copied();
-            self.ops.drain(..capacity).for_each(each);
+            self.sort_batch();
+            self.release(CAPACITY[0], each);
+        }
+    }
+
+    /// Moves the ops that have come to their places among those before, of which few start later.
+    fn sort_batch(&mut self) {
+        let Some(&first) = self.ops.iter().min() else { return };
+        let batch = self.ops.len();
+        self.kept += batch;
+        while let Some(run) = self.runs.back_mut()
+            && run.last().is_some_and(|last| *last > first)
+        {
+            let later = run.partition_point(|op| *op < first);
+            self.ops.reserve_exact(run.len() - later);
+            self.ops.extend(run.drain(later..));
+            if run.is_empty() {
+                self.unused.extend(self.runs.pop_back());
+            }
+        }
+        self.displaced = self.ops.len() - batch;
+        // Runs that are in order already cost little.
+        self.ops.sort();
+        let mut empty = || self.unused.pop().unwrap_or_else(|| Vec::with_capacity(BATCH));
+        if self.ops.len() <= 2 * BATCH {
+            self.runs.push_back(std::mem::replace(&mut self.ops, empty()));
+        } else {
+            self.runs.extend(self.ops.chunks(BATCH).map(|run| {
+                let mut copy = empty();
+                copy.extend_from_slice(run);
+                copy
+            }));
+            self.ops.clear();
+        }
+    }
+
+    /// Gives the earliest ops out, so that no more than this number and those of a run are left.
+    fn release(&mut self, most: usize, mut each: impl FnMut(Timed)) {
+        while let Some(mut run) = self.runs.pop_front_if(|run| self.kept >= most + run.len()) {
+            self.kept -= run.len();
+            self.last = run.last().copied();
+            run.drain(..).for_each(&mut each);
+            self.unused.push(run);
         }
     }
 
     /// Drops all but as many as fit: another pass gives the others.
     fn keep_earliest(&mut self) {
-        let capacity = self.capacity();
-        if self.ops.len() > capacity {
-            self.ops.select_nth_unstable(capacity);
-            self.ops.truncate(capacity);
+        if self.ops.len() > CAPACITY[1] {
+            self.ops.select_nth_unstable(CAPACITY[1]);
+            self.ops.truncate(CAPACITY[1]);
         }
     }
 
@@ -93,9 +145,14 @@ impl Window {
         if self.state == (State::Next { more: true }) {
             self.keep_earliest();
         }
-        self.ops.sort_unstable();
-        self.last = self.ops.last().copied().or(self.last);
-        self.ops.drain(..).for_each(each);
+        if self.state == State::First {
+            self.sort_batch();
+            self.release(0, each);
+        } else {
+            self.ops.sort_unstable();
+            self.last = self.ops.last().copied().or(self.last);
+            self.ops.drain(..).for_each(each);
+        }
         match self.state {
             State::First | State::Next { more: false } => Pass::Complete,
             State::Failed => {

@@ -29,8 +29,8 @@ use rtl_schema::{Error, Select, Tables, Trace};
 
 use self::json_array::JsonArrayFile;
 use self::kernels::Kernels;
-use self::part::{Part, RenderedPart};
-use self::rows::kernel_rows;
+use self::part::{Part, RankPart, RenderedPart};
+use self::rows::{Figures, kernel_rows};
 use crate::args::Options;
 use crate::health;
 use crate::input::{self, Input};
@@ -119,6 +119,8 @@ struct TraceTotals {
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     ran: Totals,
+    /// What each of its ranks adds to the report.
+    ranks: Vec<RankPart>,
     /// Its collectives by size.
     calls: SizedCalls,
 }
@@ -169,7 +171,8 @@ impl TraceTotals {
         let gpus = gpus.map(|agent| agent.number).collect();
         input.keep(last);
         input.forget_details();
-        Ok(Self { input, about, gpus, ran, calls })
+        let ranks = ran.ranks.iter().map(RankPart::of).collect();
+        Ok(Self { input, about, gpus, ran, ranks, calls })
     }
 }
 
@@ -229,7 +232,7 @@ impl Report {
 
     /// Adds a trace, which is at position `at`; what it adds to the lists is to be rendered.
     fn add(&mut self, trace: TraceTotals, at: usize) -> (Input, Part) {
-        let TraceTotals { mut input, about, gpus, ran, calls } = trace;
+        let TraceTotals { mut input, about, gpus, ran, ranks, calls } = trace;
         self.calls.push(calls);
         self.health.push(take(&mut input.health));
         self.unexamined = health::unexamined([self.unexamined, input.unexamined]);
@@ -248,7 +251,7 @@ impl Report {
         };
         let numbers = ran.gpus.iter().map(|gpu| number(gpu.gpu.gpu)).collect();
         self.numbers.extend(gpus.iter().map(|&own| number(own)));
-        (input, Part { input: at, about, ran, names, numbers })
+        (input, Part { input: at, about, ranks, gpus: ran.gpus, names, numbers })
     }
 
     /// Adds a part, behind those of the traces before.
@@ -283,7 +286,7 @@ impl Report {
             write!(out, ",\n\"{field}\": {value}")?;
         }
         write!(out, ",\n\"kernels\": ")?;
-        let all = self.kernels.all.iter().map(|kernel| (&kernel.name, &kernel.durations));
+        let all = self.kernels.all.iter().map(|kernel| (&kernel.name, Figures::from(&kernel.durations)));
         serde_json::to_writer(&mut *out, &kernel_rows(all))?;
         for (field, spool) in [("inputs", self.inputs), ("gpus", self.gpus), ("reports", self.ranks)] {
             write!(out, ",\n\"{field}\": ")?;

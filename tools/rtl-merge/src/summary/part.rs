@@ -1,23 +1,41 @@
 //! What one trace adds to the lists of the report, as JSON.
 
-use rtl_analysis::streaming::Totals;
+use rtl_analysis::streaming::{GpuTotals, RankTotals};
+use rtl_analysis::sweep::Gpu;
 use rtl_report_types::{Input, RankReport, StreamedInfo};
 use serde_json::Result;
 
 use super::json_array::Elements;
 use super::kernels::KernelName;
-use super::rows::{gpu_row, kernel_rows};
+use super::rows::{Figures, gpu_row, kernel_rows};
 
-/// The totals of a trace, once its kernels and GPUs have their names and numbers in the report: any thread may render them.
+/// What a trace adds, once its kernels and GPUs have their names and numbers in the report: any thread may render it.
 pub(super) struct Part {
     /// The position of the trace.
     pub(super) input: usize,
     pub(super) about: Input<StreamedInfo>,
-    pub(super) ran: Totals,
-    /// Of each of [`Totals::kernels`].
+    pub(super) ranks: Vec<RankPart>,
+    pub(super) gpus: Vec<GpuTotals>,
+    /// Of each of its kernels.
     pub(super) names: Vec<KernelName>,
-    /// Of each of [`Totals::gpus`].
+    /// Of each of its GPUs.
     pub(super) numbers: Vec<i64>,
+}
+
+/// What a rank adds.
+pub(super) struct RankPart {
+    rank: Option<u32>,
+    /// The positions of its kernels among those of the trace, and the figures of each.
+    kernels: Vec<(usize, Figures)>,
+    gpus: Vec<Gpu>,
+}
+
+impl RankPart {
+    /// That of these totals.
+    pub(super) fn of(totals: &RankTotals) -> Self {
+        let kernels = totals.kernels.iter().map(|(kernel, sketch)| (*kernel, sketch.into()));
+        Self { rank: totals.rank, kernels: kernels.collect(), gpus: totals.gpus.clone() }
+    }
 }
 
 /// A part as JSON.
@@ -34,15 +52,15 @@ impl Part {
     /// # Errors
     /// Where a row has no JSON.
     pub(super) fn render(self) -> Result<RenderedPart> {
-        let Self { input, about, ran, names, numbers } = self;
+        let Self { input, about, ranks, gpus, names, numbers } = self;
         let mut rendered = RenderedPart::default();
         rendered.inputs.push(&about)?;
-        for rank in ran.ranks {
-            let durations = rank.kernels.iter().map(|(kernel, sketch)| (&names[*kernel], sketch));
-            let kernels = kernel_rows(durations);
+        for rank in ranks {
+            let kernels =
+                kernel_rows(rank.kernels.iter().map(|&(kernel, figures)| (&names[kernel], figures)));
             rendered.ranks.push(&RankReport { input, rank: rank.rank, kernels, gpus: rank.gpus })?;
         }
-        for (gpu, number) in ran.gpus.into_iter().zip(numbers) {
+        for (gpu, number) in gpus.into_iter().zip(numbers) {
             rendered.gpus.push(&gpu_row(&names, gpu, number))?;
         }
         Ok(rendered)

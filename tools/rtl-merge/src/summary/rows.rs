@@ -1,5 +1,6 @@
 //! Rows of `rtl-summary/1` from streamed totals.
 
+use rtl_analysis::Stats;
 use rtl_analysis::distribution::BARS;
 use rtl_analysis::stats::CallTotal;
 use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
@@ -8,22 +9,42 @@ use rtl_report_types::{GpuRow, Row, Work};
 
 use super::kernels::KernelName;
 
-/// The rows of kernels, given by their names and durations: largest total first, then by name.
-pub(crate) fn kernel_rows<'a>(durations: impl Iterator<Item = (&'a KernelName, &'a Sketch)>) -> Vec<Row> {
-    let mut rows: Vec<Row> = durations
-        .filter(|(_, sketch)| sketch.moments().calls > 0)
-        .map(|(KernelName { name, category }, sketch)| Row {
+/// The durations of a kernel in numbers: a hundredth of the memory of their sketch.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Figures {
+    stats: Stats,
+    trimmed_mean_ns: f64,
+    squares_ns2: f64,
+    zero: u64,
+}
+
+impl From<&Sketch> for Figures {
+    fn from(sketch: &Sketch) -> Self {
+        Self {
+            stats: sketch.stats(),
+            trimmed_mean_ns: sketch.trimmed_mean_ns(),
+            squares_ns2: sketch.moments().squares_ns2(),
+            zero: sketch.zero(),
+        }
+    }
+}
+
+/// The rows of kernels, given by their names and figures: largest total first, then by name.
+pub(crate) fn kernel_rows<'a>(kernels: impl Iterator<Item = (&'a KernelName, Figures)>) -> Vec<Row> {
+    let mut rows: Vec<Row> = kernels
+        .filter(|(_, figures)| figures.stats.calls > 0)
+        .map(|(KernelName { name, category }, figures)| Row {
             key: None,
             name: name.to_string(),
             kernel: None,
             category: Some(category.to_string()),
-            stats: sketch.stats(),
-            trimmed_mean_ns: Some(sketch.trimmed_mean_ns()),
-            squares_ns2: Some(sketch.moments().squares_ns2()),
+            stats: figures.stats,
+            trimmed_mean_ns: Some(figures.trimmed_mean_ns),
+            squares_ns2: Some(figures.squares_ns2),
             transfers: None,
             share: 0.0,
             cumulative_share: 0.0,
-            zero_calls: sketch.zero(),
+            zero_calls: figures.zero,
             bars: [0; BARS],
         })
         .collect();
