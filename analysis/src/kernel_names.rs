@@ -52,6 +52,17 @@ impl KernelNames {
         self.rows_of_slot[slot(name, self.strings)]
     }
 
+    /// How many dispatches each kernel has.
+    pub(crate) fn rows_of_kernels(&self) -> Vec<usize> {
+        let mut rows = vec![0; self.kernels.len()];
+        for (&of_slot, &kernel) in
+            self.rows_of_slot.iter().zip(&self.kernel_of_slot).filter(|(rows, _)| **rows > 0)
+        {
+            rows[kernel as usize] += of_slot as usize;
+        }
+        rows
+    }
+
     /// The position in `kernels` of a name that some dispatch carries.
     #[inline]
     pub(crate) fn kernel(&self, name: NameId) -> usize {

@@ -138,7 +138,8 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
 
 fn sorted_by_kernel(tables: &Tables, names: &KernelNames) -> Sorted {
     let dispatches = &tables.dispatches;
-    Sorted::of(&dispatches.duration, names.kernels.len(), |row| names.kernel(dispatches.name[row]))
+    let kernel = |row: usize| names.kernel(dispatches.name[row]);
+    Sorted::counted(&dispatches.duration, names.kernels.len(), kernel, || names.rows_of_kernels())
 }
 
 fn groups_of_kernels(sorted: &mut Sorted, names: &KernelNames) -> Vec<Group> {
@@ -226,6 +227,21 @@ impl Sorted {
         Self { parts: threads::map(parallel::stretches_of_groups(durations.len(), groups), part), groups }
     }
 
+    /// The same, where it is known how many rows each group has: one part need not count them.
+    fn counted(
+        durations: &Durations,
+        groups: usize,
+        group_of: impl Fn(usize) -> usize + Sync,
+        rows_of_groups: impl FnOnce() -> Vec<usize>,
+    ) -> Self {
+        if !durations.all_short() || parallel::stretches_of_groups(durations.len(), groups).count() > 1 {
+            return Self::of(durations, groups, group_of);
+        }
+        let (counts, all) = (rows_of_groups(), 0..durations.len());
+        let part = SortedPart::with_counts(durations, &counts, BTreeMap::new(), group_of, all);
+        Self { parts: vec![part], groups }
+    }
+
     /// Statistics of each group.
     pub(crate) fn stats(&mut self) -> Vec<Stats> {
         let mut all = Vec::with_capacity(self.groups);
@@ -305,10 +321,21 @@ impl SortedPart {
                 long.entry(group_of(row)).or_default().push(duration);
             }
         }
-        let begins = begins(&counts);
+        Self::with_counts(durations, &counts, long, group_of, rows)
+    }
+
+    /// The same with the number of short durations of each group, and the long ones.
+    fn with_counts(
+        durations: &Durations,
+        counts: &[usize],
+        long: BTreeMap<usize, Vec<i64>>,
+        group_of: impl Fn(usize) -> usize,
+        rows: Range<usize>,
+    ) -> Self {
+        let begins = begins(counts);
         let mut next = begins.clone();
-        let mut buffer = vec![0_u32; begins[groups]];
-        for (row, &short) in rows.zip(short) {
+        let mut buffer = vec![0_u32; begins[counts.len()]];
+        for (row, &short) in rows.clone().zip(&durations.short()[rows]) {
             if short != u32::MAX {
                 let place = &mut next[group_of(row)];
                 buffer[*place] = short;
