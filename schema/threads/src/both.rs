@@ -1,6 +1,6 @@
 //! Two works at the same time.
 
-use crate::queue::{PUSHED, Turn, with_team};
+use crate::queue::{AHEAD, PUSHED, Turn, with_team};
 
 /// The results of two works, at the same time where the bound allows it, else one after the other. The calling thread does the second
 /// one.
@@ -12,14 +12,17 @@ pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> 
         *result = one.take().map(|one| one());
         Turn::Over
     };
-    with_team(Box::new(|team| {
-        team.add(PUSHED, Box::new(job));
-        if team.is_alone() {
+    with_team(
+        AHEAD,
+        Box::new(|team| {
+            team.add(PUSHED, Box::new(job));
+            if team.is_alone() {
+                while team.next(0).is_some() {}
+            }
+            second = Some(other());
             while team.next(0).is_some() {}
-        }
-        second = Some(other());
-        while team.next(0).is_some() {}
-    }));
+        }),
+    );
     first.zip(second).expect("the team ends when both works have")
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::queue::{PUSHED, RETURNED, Team, Turn, with_team};
+use crate::queue::{AHEAD, PUSHED, RETURNED, Team, Turn, with_team};
 
 /// The result of an item, once its job has ended.
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -73,11 +73,42 @@ pub fn pipeline<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
 where
     C: FnMut(T) -> Result<N, E>,
 {
+    pipeline_ahead(AHEAD, work, consume, produce)
+}
+
+/// The same where results are small: twice as many items as there are threads are on the way, so that none waits while one item takes
+/// longer than the others.
+///
+/// # Errors
+/// The first of `produce` and `consume`.
+pub fn pipeline_of_small_results<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
+    work: impl Fn(I) -> T + Sync,
+    consume: C,
+    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    C: FnMut(T) -> Result<N, E>,
+{
+    pipeline_ahead(usize::MAX, work, consume, produce)
+}
+
+fn pipeline_ahead<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
+    ahead: usize,
+    work: impl Fn(I) -> T + Sync,
+    consume: C,
+    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
+) -> Result<(), E>
+where
+    C: FnMut(T) -> Result<N, E>,
+{
     let mut outcome = Ok(());
-    with_team(Box::new(|team| {
-        let mut pipeline = Pipeline { team, slots: Default::default(), work: &work, consume };
-        outcome = produce(&mut pipeline).and_then(|()| pipeline.drain(0));
-    }));
+    with_team(
+        ahead,
+        Box::new(|team| {
+            let mut pipeline = Pipeline { team, slots: Default::default(), work: &work, consume };
+            outcome = produce(&mut pipeline).and_then(|()| pipeline.drain(0));
+        }),
+    );
     outcome
 }
 
@@ -151,6 +182,23 @@ mod tests {
         for threads in [1, 2, 5, 16] {
             crate::set_limit(NonZero::new(threads).unwrap());
             assert_eq!(map(0..200, slow), expected, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn small_results_come_in_the_order_of_the_items_too() {
+        for threads in [1, 5, 16] {
+            crate::set_limit(NonZero::new(threads).unwrap());
+            let mut seen = Vec::new();
+            let consume = |square| {
+                seen.push(square);
+                Ok::<_, Infallible>(None)
+            };
+            let push_all = |pipeline: &mut Pipeline<'_, '_, _, _, _>| {
+                (0..100).try_for_each(|number| pipeline.push(number))
+            };
+            let Ok(()) = pipeline_of_small_results(slow, consume, push_all);
+            assert!(seen.into_iter().eq((0..100).map(|number| number * number)), "{threads} threads");
         }
     }
 

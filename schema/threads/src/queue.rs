@@ -9,8 +9,8 @@ use std::time::Duration;
 use crate::permit::{Permit, permits};
 
 /// How many more jobs than there are threads may wait or be done before their turn, of those that were pushed, and of those that
-/// the consumer returned: as many again, but no more than this.
-const AHEAD: usize = 16;
+/// the consumer returned: as many again, but no more than this where results are large.
+pub(crate) const AHEAD: usize = 16;
 
 /// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -53,6 +53,8 @@ struct State<'job> {
     /// Whether the leading thread waits for a job to be done.
     lead_waits: bool,
     is_closed: bool,
+    /// See [`AHEAD`].
+    ahead: usize,
 }
 
 impl<'job> State<'job> {
@@ -192,7 +194,8 @@ impl<'job> Team<'_, 'job> {
 
     /// The number of jobs of each sequence that may be on the way.
     pub(crate) fn most(&self) -> usize {
-        most(self.helpers())
+        let state = self.queue.lock();
+        most(state.helpers, state.ahead)
     }
 
     /// Puts a job behind all others of its sequence, for another thread if there may be one more.
@@ -223,10 +226,10 @@ impl<'job> Team<'_, 'job> {
     pub(crate) fn next(&self, left: usize) -> Option<usize> {
         let mut state = self.queue.lock();
         loop {
-            let State { sequences: [pushed, returned], helpers, .. } = &mut *state;
+            let State { sequences: [pushed, returned], helpers, ahead, .. } = &mut *state;
             let mut next = returned.next().map(|outcome| (RETURNED, outcome));
             // What is returned for it needs room.
-            if next.is_none() && returned.done.len() < most(*helpers) {
+            if next.is_none() && returned.done.len() < most(*helpers, *ahead) {
                 next = pushed.next().map(|outcome| (PUSHED, outcome));
             }
             if let Some((sequence, outcome)) = next {
@@ -254,15 +257,15 @@ impl<'job> Team<'_, 'job> {
 }
 
 /// The number of jobs of a sequence that may be on the way.
-fn most(helpers: usize) -> usize {
+fn most(helpers: usize, ahead: usize) -> usize {
     let threads = helpers + 1;
-    threads + threads.min(AHEAD)
+    threads + threads.min(ahead)
 }
 
-/// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
-pub(crate) fn with_team<'job>(lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
+/// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns. `ahead` is [`AHEAD`], or more.
+pub(crate) fn with_team<'job>(ahead: usize, lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
     let (waiting, sequences) = (VecDeque::new(), Default::default());
-    let state = State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false };
+    let state = State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false, ahead };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     std::thread::scope(|scope| {
         let queue = &queue;
@@ -293,7 +296,14 @@ mod tests {
             idle: 0,
             lead_waits: false,
             is_closed: false,
+            ahead: AHEAD,
         }
+    }
+
+    #[test]
+    fn where_results_are_small_two_for_each_thread_are_on_the_way_with_any_number_of_threads() {
+        let all = |ahead: usize| [0, 3, 63].map(|helpers| most(helpers, ahead));
+        assert_eq!((all(AHEAD), all(usize::MAX)), ([2, 8, 80], [2, 8, 128]));
     }
 
     #[test]

@@ -1,22 +1,25 @@
 //! Long work on a few items, by as many threads as are free at each moment.
 
-use crate::queue::{PUSHED, Turn, with_team};
+use crate::queue::{AHEAD, PUSHED, Turn, with_team};
 
 /// Does `turn` on all items on several threads, and again on what it returns, until nothing is left. After its turn an item goes
 /// behind the others, and threads that other work has left meanwhile take some.
 pub fn turns<I: Send>(items: impl IntoIterator<Item = I>, turn: impl Fn(I) -> Option<I> + Sync) {
     let turn = &turn;
-    with_team(Box::new(|team| {
-        for item in items {
-            let mut left = Some(item);
-            let job = move || {
-                left = left.take().and_then(turn);
-                if left.is_some() { Turn::Again } else { Turn::Over }
-            };
-            team.add(PUSHED, Box::new(job));
-        }
-        while team.next(0).is_some() {}
-    }));
+    with_team(
+        AHEAD,
+        Box::new(|team| {
+            for item in items {
+                let mut left = Some(item);
+                let job = move || {
+                    left = left.take().and_then(turn);
+                    if left.is_some() { Turn::Again } else { Turn::Over }
+                };
+                team.add(PUSHED, Box::new(job));
+            }
+            while team.next(0).is_some() {}
+        }),
+    );
 }
 
 #[cfg(test)]

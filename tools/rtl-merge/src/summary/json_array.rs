@@ -1,7 +1,7 @@
 //! JSON arrays on disk, so that memory does not grow with the number of traces.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 
 use serde::Serialize;
 
@@ -19,6 +19,9 @@ impl Elements {
         serde_json::to_writer(&mut self.0, element)
     }
 }
+
+/// Bytes that are copied at a time: calls to the system take as long as copies of a few KiB.
+const COPIED: usize = 1 << 18;
 
 /// A JSON array, in a file without a name.
 #[derive(Debug)]
@@ -59,7 +62,7 @@ impl JsonArrayFile {
         let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;
         out.write_all(b"[")?;
-        io::copy(&mut file, out)?;
+        io::copy(&mut BufReader::with_capacity(COPIED, file), out)?;
         out.write_all(if self.is_empty { b"]" } else { b"\n]" })
     }
 }

@@ -1,9 +1,41 @@
 //! The kernels of all traces.
 
-use std::sync::Arc;
+use std::hash::BuildHasher;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rtl_analysis::streaming::{Kernel, Sketch};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+/// Parts of the durations that threads change at the same time.
+const PARTS: usize = 64;
+
+/// The durations of the kernels of all traces, by label. A thread adds those of the trace that it has read: sums do not depend on the
+/// order of traces.
+#[derive(Debug)]
+pub(crate) struct Durations([Mutex<FxHashMap<Arc<str>, Sketch>>; PARTS]);
+
+impl Default for Durations {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::default()))
+    }
+}
+
+impl Durations {
+    /// Adds those of a kernel.
+    pub(crate) fn add(&self, kernel: &Kernel, durations: &Sketch) {
+        let part = FxBuildHasher.hash_one(&kernel.label) as usize % PARTS;
+        let mut part = self.0[part].lock().unwrap_or_else(PoisonError::into_inner);
+        part.entry(Arc::clone(&kernel.label)).or_default().append(durations);
+    }
+
+    /// All of them.
+    pub(crate) fn into_map(self) -> FxHashMap<Arc<str>, Sketch> {
+        self.0
+            .into_iter()
+            .flat_map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect()
+    }
+}
 
 /// Every kernel of any trace.
 #[derive(Debug, Default)]
@@ -17,9 +49,8 @@ pub(crate) struct Kernels {
 /// One kernel.
 #[derive(Debug)]
 pub(crate) struct KernelEntry {
+    pub(crate) label: Arc<str>,
     pub(crate) name: KernelName,
-    /// The durations of its calls on all ranks.
-    pub(crate) durations: Sketch,
 }
 
 /// How a kernel is named in the report.
@@ -43,7 +74,7 @@ impl Kernels {
         let name = names.map(Arc::from).find(|name| self.names.insert(Arc::clone(name))).unwrap_or_default();
         self.by_label.insert(kernel.label.clone(), self.all.len());
         let name = KernelName { name, category: kernel.category.clone() };
-        self.all.push(KernelEntry { name, durations: Sketch::default() });
+        self.all.push(KernelEntry { label: Arc::clone(&kernel.label), name });
         self.all.len() - 1
     }
 }

@@ -1,8 +1,9 @@
 //! Reports on the kernels of all ranks, as `rtl-summary/1`, without a merged trace.
 //!
-//! Each trace is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), several at a time. In the order of the
-//! traces kernels and GPUs get names and numbers, what each trace adds is rendered ([`part`]), several at a time again, and goes to
-//! disk ([`json_array`]): memory grows with the kernels, never with ops or traces. Clocks are not used.
+//! Each trace is reduced to its kernels while it is streamed ([`rtl_analysis::streaming`]), several at a time, and the durations of
+//! these are added to those of the job. In the order of the traces kernels and GPUs get names and numbers, what each trace adds is
+//! rendered ([`part`]), several at a time again, and goes to disk ([`json_array`]): memory grows with the kernels, never with ops or
+//! traces. Clocks are not used.
 
 mod json_array;
 mod kernels;
@@ -21,14 +22,14 @@ use rtl_analysis::facts;
 use rtl_analysis::overview::ProcessInfo;
 use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
-use rtl_analysis::streaming::{PERCENTILE_ERROR, StreamingSummary, Totals};
+use rtl_analysis::streaming::{GpuTotals, Kernel, PERCENTILE_ERROR, StreamingSummary, Totals};
 use rtl_analysis::trust::{self, Health, StreamingHealth};
 use rtl_report_types::{SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Error, Select, Tables, Trace};
 
 use self::json_array::JsonArrayFile;
-use self::kernels::Kernels;
+use self::kernels::{Durations, Kernels};
 use self::part::{Part, RankPart, RenderedPart};
 use self::rows::{Figures, kernel_rows};
 use crate::args::Options;
@@ -56,10 +57,11 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let categories = Categories::default();
     let on_disk = || "cannot write temporary files".to_owned();
     let mut report = Report::new().with_context(on_disk)?;
+    let durations = Durations::default();
     let (mut inputs, mut bad) = (Vec::new(), 0);
     let work = |step: Step<'_>| match step {
         Step::Read(path) => {
-            Done::Read(size(path), TraceTotals::of(path, &overrides, &categories).map(Box::new))
+            Done::Read(size(path), TraceTotals::of(path, &overrides, &categories, &durations).map(Box::new))
         }
         Step::Render(part) => Done::Rendered(part.render()),
     };
@@ -82,7 +84,10 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
         }
     };
     let steps = options.traces.iter().map(|path| Step::Read(path));
-    threads::pipeline(work, consume, |pipeline| steps.into_iter().try_for_each(|step| pipeline.push(step)))?;
+    let push_all = |pipeline: &mut threads::Pipeline<'_, '_, _, _, _>| {
+        steps.into_iter().try_for_each(|step| pipeline.push(step))
+    };
+    threads::pipeline_of_small_results(work, consume, push_all)?;
     input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
     ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
     if !options.force {
@@ -92,9 +97,9 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
         Some(path) => {
             let inputs: Vec<&Path> = options.traces.iter().map(PathBuf::as_path).collect();
             let rules = atomic_file::Options { if_exists: IfExists::Replace, inputs: &inputs };
-            AtomicFile::write(path, &rules, |file| report.write(file))?;
+            AtomicFile::write(path, &rules, |file| report.write(durations, file))?;
         }
-        None => report.write(out)?,
+        None => report.write(durations, out)?,
     }
     Ok(if bad == 0 { Exit::Success } else { Exit::Input })
 }
@@ -118,7 +123,9 @@ struct TraceTotals {
     about: rtl_report_types::Input<StreamedInfo>,
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
-    ran: Totals,
+    kernels: Vec<Kernel>,
+    /// Of GPUs that ran anything.
+    gpu_totals: Vec<GpuTotals>,
     /// What each of its ranks adds to the report.
     ranks: Vec<RankPart>,
     /// Its collectives by size.
@@ -126,7 +133,13 @@ struct TraceTotals {
 }
 
 impl TraceTotals {
-    fn of(path: &Path, overrides: &RankOverrides, categories: &Categories) -> Result<Self, Failure> {
+    /// Reads a trace; the durations of its kernels join those of the others.
+    fn of(
+        path: &Path,
+        overrides: &RankOverrides,
+        categories: &Categories,
+        durations: &Durations,
+    ) -> Result<Self, Failure> {
         let trace = Trace::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let (given, named) = (overrides.rank(path), ranks::of_name(&name));
@@ -172,7 +185,10 @@ impl TraceTotals {
         input.keep(last);
         input.forget_details();
         let ranks = ran.ranks.iter().map(RankPart::of).collect();
-        Ok(Self { input, about, gpus, ran, ranks, calls })
+        for (kernel, sketch) in ran.ranks.into_iter().flat_map(|rank| rank.kernels) {
+            durations.add(&ran.kernels[kernel], &sketch);
+        }
+        Ok(Self { input, about, gpus, kernels: ran.kernels, gpu_totals: ran.gpus, ranks, calls })
     }
 }
 
@@ -232,15 +248,12 @@ impl Report {
 
     /// Adds a trace, which is at position `at`; what it adds to the lists is to be rendered.
     fn add(&mut self, trace: TraceTotals, at: usize) -> (Input, Part) {
-        let TraceTotals { mut input, about, gpus, ran, ranks, calls } = trace;
+        let TraceTotals { mut input, about, gpus, kernels, gpu_totals, ranks, calls } = trace;
         self.calls.push(calls);
         self.health.push(take(&mut input.health));
         self.unexamined = health::unexamined([self.unexamined, input.unexamined]);
-        let positions: Vec<usize> = ran.kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
-        for (kernel, sketch) in ran.ranks.iter().flat_map(|rank| &rank.kernels) {
-            self.kernels.all[positions[*kernel]].durations.append(sketch);
-        }
-        let names = positions.iter().map(|&position| self.kernels.all[position].name.clone()).collect();
+        let positions: Vec<usize> = kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
+        let names = positions.into_iter().map(|position| self.kernels.all[position].name.clone()).collect();
         // GPUs of one trace get adjacent numbers: if one number is in use, all get new ones.
         let is_taken = gpus.iter().any(|number| self.numbers.contains(number));
         let highest = self.numbers.last().max(gpus.last()).copied();
@@ -249,9 +262,9 @@ impl Report {
             true => gpus.iter().zip(free..).find(|&(&known, _)| known == own).map_or(own, |(_, new)| new),
             false => own,
         };
-        let numbers = ran.gpus.iter().map(|gpu| number(gpu.gpu.gpu)).collect();
+        let numbers = gpu_totals.iter().map(|gpu| number(gpu.gpu.gpu)).collect();
         self.numbers.extend(gpus.iter().map(|&own| number(own)));
-        (input, Part { input: at, about, ranks, gpus: ran.gpus, names, numbers })
+        (input, Part { input: at, about, ranks, gpus: gpu_totals, names, numbers })
     }
 
     /// Adds a part, behind those of the traces before.
@@ -262,7 +275,7 @@ impl Report {
     }
 
     /// Writes the document.
-    fn write(self, out: &mut dyn Write) -> io::Result<()> {
+    fn write(self, durations: Durations, out: &mut dyn Write) -> io::Result<()> {
         let head = [
             ("schema", serde_json::json!(SCHEMA)),
             ("tool_version", env!("CARGO_PKG_VERSION").into()),
@@ -286,7 +299,12 @@ impl Report {
             write!(out, ",\n\"{field}\": {value}")?;
         }
         write!(out, ",\n\"kernels\": ")?;
-        let all = self.kernels.all.iter().map(|kernel| (&kernel.name, Figures::from(&kernel.durations)));
+        let durations = durations.into_map();
+        let all = self
+            .kernels
+            .all
+            .iter()
+            .filter_map(|kernel| Some((&kernel.name, Figures::from(durations.get(&kernel.label)?))));
         serde_json::to_writer(&mut *out, &kernel_rows(all))?;
         for (field, spool) in [("inputs", self.inputs), ("gpus", self.gpus), ("reports", self.ranks)] {
             write!(out, ",\n\"{field}\": ")?;
