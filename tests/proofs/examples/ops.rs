@@ -19,7 +19,7 @@ fn main() {
     for _ in 0..3 {
         measure("kernels", count, || Analysis::new(&tables, &categories).kernels().len());
         let order = measure("order", count, || Order::of(&tables));
-        measure("sweep", count, || sweep(&tables, &order, &names, 20).gpus.len());
+        measure("sweep", count, || sweep(&tables, &order, &names, 20).sweep.gpus.len());
         measure("report", count, || {
             let analysis = Analysis::new(&tables, &categories);
             analysis.prepare(&[Part::Kernels, Part::Sweep]);
