@@ -134,7 +134,7 @@ impl<'a> Analysis<'a> {
         if parts.iter().any(|part| !matches!(part, Part::Kernels | Part::Categories)) {
             self.order_ops(has(Part::Steps));
         }
-        // Without launches, idle time is a look at the sweep.
+        // Without launches, idle time follows from the sweep.
         let follows_sweep = has(Part::Sweep) && !launches::has_launch_data(self.tables);
         let is_item = |part: &Part| match part {
             Part::Idle if follows_sweep => false,

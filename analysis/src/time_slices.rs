@@ -79,7 +79,7 @@ pub(crate) fn slices(tables: &Tables, order: &Order) -> Vec<Slice> {
 pub(crate) fn cut(tables: &Tables, order: &Order, rows: usize) -> Vec<Slice> {
     let all = ops::all_rows(tables);
     let mut places = vec![Place::default(); order.agents.len()];
-    let begins = all.clone().step_by(rows.max(1)).chain((all.is_empty()).then_some(0));
+    let begins = all.clone().step_by(rows.max(1)).chain(all.is_empty().then_some(0));
     let slice = |begin: u32| {
         let end = begin.saturating_add(rows as u32).min(all.end);
         let mut parts = Vec::new();

@@ -2,11 +2,8 @@
 
 use rtl_schema::Tables;
 
-use crate::idle::{Cause, CauseIdle, GapPart, GpuIdle, IdleGap, Place};
+use crate::idle::{Cause, CauseIdle, GapPart, GpuIdle, IdleGap, LONGEST_OF_CAUSE, Place};
 use crate::sweep::{Gpu, GpuGaps, LongGap, Swept};
-
-/// How many of the longest gaps of a cause are kept.
-const LONGEST_OF_CAUSE: usize = 3;
 
 /// By number, as [`crate::idle::idle`] finds it.
 pub(crate) fn unknown_idle(tables: &Tables, Swept { sweep, longest }: &Swept) -> Vec<GpuIdle> {

@@ -55,6 +55,7 @@ pub trait PieceSink {
             return Ok(());
         }
         threads::pipeline(
+            threads::Results::Large,
             Self::work,
             |output| self.end(output),
             |pipeline| tasks.into_iter().try_for_each(|task| pipeline.push(task)),

@@ -15,6 +15,7 @@ use rtl_schema::Tables;
 
 pub use self::cause::Cause;
 use self::gpu::GpuSweep;
+pub(crate) use self::tally::LONGEST_OF_CAUSE;
 use self::threads::Threads;
 pub use self::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, IdlePiece, Place, PlaceIdle};
 use crate::few;

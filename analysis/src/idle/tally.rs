@@ -16,7 +16,7 @@ pub(super) const CAUSES: usize = Cause::ALL.len();
 
 /// How many of the longest gaps of a GPU are kept, and of each cause.
 const LONGEST: usize = 10;
-const LONGEST_OF_CAUSE: usize = 3;
+pub(crate) const LONGEST_OF_CAUSE: usize = 3;
 
 /// How many places of each cause are kept.
 const PLACES: usize = 5;

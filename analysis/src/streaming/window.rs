@@ -34,8 +34,6 @@ pub(crate) struct Timed {
 pub(crate) struct Window {
     /// While rows are about in order, ops by start, in runs of bounded length: what is larger, the allocator would map and unmap.
     runs: VecDeque<Vec<Timed>>,
-    /// How many ops the runs hold.
-    kept: usize,
     unused: Vec<Vec<Timed>>,
     /// How many ops of earlier batches started after the first one of the last batch.
     displaced: usize,
@@ -95,7 +93,6 @@ impl Window {
     fn sort_batch(&mut self) {
         let Some(&first) = self.ops.iter().min() else { return };
         let batch = self.ops.len();
-        self.kept += batch;
         while let Some(run) = self.runs.back_mut()
             && run.last().is_some_and(|last| *last > first)
         {
@@ -124,8 +121,9 @@ impl Window {
 
     /// Gives the earliest ops out, so that no more than this number and those of a run are left.
     fn release(&mut self, most: usize, mut each: impl FnMut(Timed)) {
-        while let Some(mut run) = self.runs.pop_front_if(|run| self.kept >= most + run.len()) {
-            self.kept -= run.len();
+        let mut kept: usize = self.runs.iter().map(Vec::len).sum();
+        while let Some(mut run) = self.runs.pop_front_if(|run| kept >= most + run.len()) {
+            kept -= run.len();
             self.last = run.last().copied();
             run.drain(..).for_each(&mut each);
             self.unused.push(run);

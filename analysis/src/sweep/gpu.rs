@@ -181,7 +181,7 @@ impl<'a> Sliced<'a> for GpuSweep<'a> {
         }
         self.utilization.note_all(&next.utilization);
         self.checks.note_all(&next.checks);
-        // What is busy before that belongs to the slices before.
+        // Busy time up to there belongs to earlier slices.
         self.busy_since = self.utilization.end();
     }
 

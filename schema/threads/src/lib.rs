@@ -13,5 +13,5 @@ mod turns;
 
 pub use both::both;
 pub use permit::{Permit, free, limit, permits, set_limit};
-pub use pipeline::{Pipeline, in_order, map, pipeline, pipeline_of_small_results};
+pub use pipeline::{Pipeline, Results, in_order, map, pipeline};
 pub use turns::turns;

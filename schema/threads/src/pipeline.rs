@@ -58,6 +58,24 @@ where
     }
 }
 
+/// How many results may wait for their turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// At most 16, because they fill memory.
+    Large,
+    /// One for each thread, so that none stands still while one item takes longer than the others.
+    Small,
+}
+
+impl Results {
+    fn ahead(self) -> usize {
+        match self {
+            Self::Large => AHEAD,
+            Self::Small => usize::MAX,
+        }
+    }
+}
+
 /// Runs `produce`, which pushes items; does `work` on them on several threads, this one included; and calls `consume` on
 /// this thread for the results, in the order of the items. Items that `consume` returns are for work with a step in between
 /// that needs the order. They are a sequence of their own, which is consumed in the order in which they were returned, but
@@ -66,34 +84,7 @@ where
 /// # Errors
 /// The first of `produce` and `consume`.
 pub fn pipeline<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
-    work: impl Fn(I) -> T + Sync,
-    consume: C,
-    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
-) -> Result<(), E>
-where
-    C: FnMut(T) -> Result<N, E>,
-{
-    pipeline_ahead(AHEAD, work, consume, produce)
-}
-
-/// The same where results are small: twice as many items as there are threads are on the way, so that none waits while one item takes
-/// longer than the others.
-///
-/// # Errors
-/// The first of `produce` and `consume`.
-pub fn pipeline_of_small_results<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
-    work: impl Fn(I) -> T + Sync,
-    consume: C,
-    produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
-) -> Result<(), E>
-where
-    C: FnMut(T) -> Result<N, E>,
-{
-    pipeline_ahead(usize::MAX, work, consume, produce)
-}
-
-fn pipeline_ahead<I: Send, T: Send, N: IntoIterator<Item = I>, E, C>(
-    ahead: usize,
+    results: Results,
     work: impl Fn(I) -> T + Sync,
     consume: C,
     produce: impl FnOnce(&mut Pipeline<'_, '_, I, T, C>) -> Result<(), E>,
@@ -103,7 +94,7 @@ where
 {
     let mut outcome = Ok(());
     with_team(
-        ahead,
+        results.ahead(),
         Box::new(|team| {
             let mut pipeline = Pipeline { team, slots: Default::default(), work: &work, consume };
             outcome = produce(&mut pipeline).and_then(|()| pipeline.drain(0));
@@ -126,7 +117,7 @@ pub fn in_order<I: Send, T: Send, E>(
         return items.map(work).try_for_each(consume);
     }
     let consume = |result| consume(result).map(|()| None::<I>);
-    pipeline(work, consume, |pipeline| items.try_for_each(|item| pipeline.push(item)))
+    pipeline(Results::Large, work, consume, |pipeline| items.try_for_each(|item| pipeline.push(item)))
 }
 
 /// The results of `work` on all items, in their order.
@@ -197,7 +188,7 @@ mod tests {
             let push_all = |pipeline: &mut Pipeline<'_, '_, _, _, _>| {
                 (0..100).try_for_each(|number| pipeline.push(number))
             };
-            let Ok(()) = pipeline_of_small_results(slow, consume, push_all);
+            let Ok(()) = pipeline(Results::Small, slow, consume, push_all);
             assert!(seen.into_iter().eq((0..100).map(|number| number * number)), "{threads} threads");
         }
     }
@@ -219,7 +210,7 @@ mod tests {
                 first.push(number);
                 Ok(vec![(number, true); number as usize % 3])
             };
-            let Ok(()) = pipeline(work, consume, |pipeline| {
+            let Ok(()) = pipeline(Results::Large, work, consume, |pipeline| {
                 (0..200).try_for_each(|number| pipeline.push((number, false)))
             });
             assert!(first.into_iter().eq(0..200), "{threads} threads");
@@ -261,7 +252,7 @@ mod tests {
             met.push(has_met);
             Ok::<_, Infallible>(None)
         };
-        let Ok(()) = pipeline(meet, consume, |pipeline| {
+        let Ok(()) = pipeline(Results::Large, meet, consume, |pipeline| {
             (0..4).try_for_each(|_| pipeline.push(()))?;
             drop(other_work);
             Ok(())

@@ -49,7 +49,9 @@ fn in_order<B: Send, T: Send>(
     draw: impl FnOnce(&mut PageSender<'_, B>) -> io::Result<()>,
 ) -> io::Result<()> {
     let consume = |result| consume(result).map(|()| None::<B>);
-    threads::pipeline(work, consume, |batches| draw(&mut PageSender(&mut |batch| batches.push(batch))))
+    threads::pipeline(threads::Results::Large, work, consume, |batches| {
+        draw(&mut PageSender(&mut |batch| batches.push(batch)))
+    })
 }
 
 /// Writes pages on another thread, where one is free.

@@ -112,7 +112,7 @@ impl<'a> OpPieces<'a> {
         };
         let tasks = tasks.into_iter().map(Step::Task);
         let steps = shares.iter().copied().map(Step::Read);
-        threads::pipeline(work, consume, |pipeline| {
+        threads::pipeline(threads::Results::Large, work, consume, |pipeline| {
             tasks.chain(steps).take_while(|_| is_whole.get()).try_for_each(|step| pipeline.push(step))
         })?;
         if copies_apart {

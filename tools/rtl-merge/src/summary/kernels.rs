@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rtl_analysis::streaming::{Kernel, Sketch};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
-/// Parts of the durations that threads change at the same time.
-const PARTS: usize = 64;
+/// Shards of the durations: each has a lock of its own.
+const SHARDS: usize = 64;
 
 /// The durations of the kernels of all traces, by label. A thread adds those of the trace that it has read: sums do not depend on the
 /// order of traces.
 #[derive(Debug)]
-pub(crate) struct Durations([Mutex<FxHashMap<Arc<str>, Sketch>>; PARTS]);
+pub(crate) struct Durations([Mutex<FxHashMap<Arc<str>, Sketch>>; SHARDS]);
 
 impl Default for Durations {
     fn default() -> Self {
@@ -23,16 +23,16 @@ impl Default for Durations {
 impl Durations {
     /// Adds those of a kernel.
     pub(crate) fn add(&self, kernel: &Kernel, durations: &Sketch) {
-        let part = FxBuildHasher.hash_one(&kernel.label) as usize % PARTS;
-        let mut part = self.0[part].lock().unwrap_or_else(PoisonError::into_inner);
-        part.entry(Arc::clone(&kernel.label)).or_default().append(durations);
+        let shard = FxBuildHasher.hash_one(&kernel.label) as usize % SHARDS;
+        let mut shard = self.0[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        shard.entry(Arc::clone(&kernel.label)).or_default().append(durations);
     }
 
     /// All of them.
     pub(crate) fn into_map(self) -> FxHashMap<Arc<str>, Sketch> {
         self.0
             .into_iter()
-            .flat_map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .flat_map(|shard| shard.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect()
     }
 }

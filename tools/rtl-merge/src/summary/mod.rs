@@ -87,7 +87,7 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let push_all = |pipeline: &mut threads::Pipeline<'_, '_, _, _, _>| {
         steps.into_iter().try_for_each(|step| pipeline.push(step))
     };
-    threads::pipeline_of_small_results(work, consume, push_all)?;
+    threads::pipeline(threads::Results::Small, work, consume, push_all)?;
     input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
     ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
     if !options.force {
