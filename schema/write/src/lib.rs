@@ -12,7 +12,7 @@ mod rocpd;
 mod rpd;
 mod script;
 
-pub use btree::{PageRun, Target};
+pub use btree::{QueuedFile, Target};
 pub use native::{
     Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, EncodedPiece, LaunchParams, NO_SYMBOL,
     NativeWriter, Op, OpKind, PieceImport, Recording, RowDelta, RowTemplate, StringId, StringLog,

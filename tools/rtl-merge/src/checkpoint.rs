@@ -4,7 +4,7 @@
 //! system keeps what a killed process has written. A power loss may lose some bytes and keep later ones; it shows by the boot
 //! id, which every state holds.
 //! Therefore every few hundred MiB the data is synced, then described in `state.synced`, from which a merge resumes after
-//! another boot.
+//! another boot. The thread that writes pages saves the state behind them, and another one waits for the disk.
 //!
 //! The name of the folder is random and only its owner can use it. A folder that is found is used only if it is such a
 //! folder of this user and no link, so other users cannot plant one. All its files are reached through its descriptor.
@@ -12,7 +12,10 @@
 use std::fs::{self, File, TryLockError};
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use atomic_file::{AtomicFile, IfExists, NamedDir, Options};
 use cli::{Failure, ResultExt};
@@ -37,10 +40,19 @@ pub(crate) struct Checkpoint {
     fingerprint: u64,
     /// Identifies the boot of the machine.
     boot: u64,
-    /// Bytes of the part that `state.synced` describes.
-    synced: u64,
-    disk: Disk,
+    states: Arc<Mutex<States>>,
     _lock: File,
+}
+
+/// The files of the working folder that describe the merged trace.
+#[derive(Debug)]
+struct States {
+    folder: PathBuf,
+    /// Bytes of the part that `state.synced` describes, or will when the disk has them.
+    synced: u64,
+    /// The thread that waits for that.
+    syncing: Option<JoinHandle<io::Result<()>>>,
+    disk: Disk,
 }
 
 /// How bytes are brought to the disk; replaced in tests.
@@ -87,24 +99,18 @@ impl Checkpoint {
         }
         let disk = Disk { sync: platform::disk::sync, every: UNSYNCED };
         let inputs = inputs.iter().map(|input| input.path.clone()).collect();
-        Ok(Self { folder, output, inputs, fingerprint, boot: boot(), synced: 0, disk, _lock: lock })
+        let states = States { folder: folder.path(), synced: 0, syncing: None, disk };
+        let states = Arc::new(Mutex::new(states));
+        Ok(Self { folder, output, inputs, fingerprint, boot: boot(), states, _lock: lock })
     }
 
     /// The merged trace while it is written.
     pub(crate) fn part(&self) -> PathBuf {
-        self.folder.path().join("part")
+        self.states().part()
     }
 
-    fn strings(&self) -> PathBuf {
-        self.folder.path().join("texts")
-    }
-
-    fn state(&self) -> PathBuf {
-        self.folder.path().join("state")
-    }
-
-    fn synced(&self) -> PathBuf {
-        self.folder.path().join("state.synced")
+    fn states(&self) -> MutexGuard<'_, States> {
+        lock(&self.states)
     }
 
     /// Starts from nothing, or with `resume` from an interrupted merge of the same traces.
@@ -112,28 +118,32 @@ impl Checkpoint {
     /// # Errors
     /// Where the folder cannot be written.
     pub(crate) fn start(&mut self, resume: bool) -> Result<MergeState, Failure> {
+        let [state, synced, strings] = {
+            let states = self.states();
+            [states.state(), states.synced(), states.strings()]
+        };
         if resume {
-            for (state, any_boot) in [(self.state(), false), (self.synced(), true)] {
-                if let Some(merge) = self.load(&state, any_boot)? {
+            for (state, any_boot) in [(&state, false), (&synced, true)] {
+                if let Some(merge) = self.load(state, any_boot, &strings)? {
                     return Ok(merge);
                 }
             }
         }
         let create = || -> io::Result<StringLog> {
-            for state in [self.state(), self.synced()] {
+            for state in [&state, &synced] {
                 if state.exists() {
                     fs::remove_file(state)?;
                 }
             }
             File::create(self.part())?;
-            StringLog::create(&self.strings())
+            StringLog::create(&strings)
         };
         let strings = create().with_context(|| format!("cannot write {}", self.output.display()))?;
         let writer = NativeWriter::within(&self.part(), &self.output)?;
         Ok(MergeState { writer, strings, done: None, rows: Rows::default() })
     }
 
-    fn load(&self, state: &Path, any_boot: bool) -> Result<Option<MergeState>, Failure> {
+    fn load(&self, state: &Path, any_boot: bool, strings: &Path) -> Result<Option<MergeState>, Failure> {
         let Ok(state) = fs::read(state) else { return Ok(None) };
         let mut state = state.as_slice();
         let mut number = || {
@@ -148,19 +158,19 @@ impl Checkpoint {
             *count = number;
         }
         let is_ours = fingerprint == Some(self.fingerprint) && (any_boot || boot == Some(self.boot));
-        if !is_ours || !self.part().exists() || !self.strings().exists() {
+        if !is_ours || !self.part().exists() || !strings.exists() {
             return Ok(None);
         }
-        let resumed = NativeWriter::resume(&self.part(), &self.output, &self.strings(), state)?;
+        let resumed = NativeWriter::resume(&self.part(), &self.output, strings, state)?;
         let done = done.and_then(|done| usize::try_from(done).ok());
         Ok(resumed.map(|(writer, strings)| MergeState { writer, strings, done, rows }))
     }
 
-    /// Saves the state after `done` inputs.
+    /// Saves the state after `done` inputs, when their pages are in the file.
     ///
     /// # Errors
-    /// Where a file cannot grow.
-    pub(crate) fn save(&mut self, merge: &mut MergeState, done: usize) -> Result<(), Failure> {
+    /// Where a file cannot grow, or could not before.
+    pub(crate) fn save(&self, merge: &mut MergeState, done: usize) -> Result<(), Failure> {
         let state = merge.writer.checkpoint(&mut merge.strings)?;
         merge.done = Some(done);
         let mut bytes = Vec::with_capacity(state.len() + 256);
@@ -169,25 +179,21 @@ impl Checkpoint {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&state);
-        self.store(&bytes).with_context(|| format!("cannot write {}", self.output.display()))
+        let states = Arc::clone(&self.states);
+        Ok(merge.writer.when_written(move || lock(&states).save(bytes))?)
     }
 
-    fn store(&mut self, state: &[u8]) -> io::Result<()> {
-        let next = self.folder.path().join("state.next");
-        let written = fs::metadata(self.part())?.len();
-        if written.saturating_sub(self.synced) >= self.disk.every {
-            // The data must be on the disk before the state that describes it.
-            for file in [self.part(), self.strings()] {
-                (self.disk.sync)(&file)?;
-            }
-            fs::write(&next, state)?;
-            (self.disk.sync)(&next)?;
-            fs::rename(&next, self.synced())?;
-            (self.disk.sync)(&self.folder.path())?;
-            self.synced = written;
-        }
-        fs::write(&next, state)?;
-        fs::rename(&next, self.state())
+    /// Waits until the merged trace is on the disk.
+    ///
+    /// # Errors
+    /// Where the disk fails.
+    pub(crate) fn sync(&self) -> Result<(), Failure> {
+        let sync = || -> io::Result<()> {
+            let mut states = self.states();
+            states.wait()?;
+            (states.disk.sync)(&states.part())
+        };
+        sync().with_context(|| format!("cannot write {}", self.output.display()))
     }
 
     /// Gives the complete file its name, when it is on the disk.
@@ -198,20 +204,85 @@ impl Checkpoint {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
         let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
         let mut output = AtomicFile::create(&self.output, &options)?;
+        let sync = self.states().disk.sync;
         let mut replace = || -> io::Result<()> {
-            fs::set_permissions(self.part(), output.file().metadata()?.permissions())?;
-            (self.disk.sync)(&self.part())?;
-            output.adopt(&self.part())
+            let part = self.part();
+            fs::set_permissions(&part, output.file().metadata()?.permissions())?;
+            sync(&part)?;
+            output.adopt(&part)
         };
         replace().with_context(|| format!("cannot write {}", self.output.display()))?;
         output.commit()?;
-        (self.disk.sync)(output::folder(&self.output))
-            .with_context(|| format!("cannot write {}", self.output.display()))
+        sync(output::folder(&self.output)).with_context(|| format!("cannot write {}", self.output.display()))
     }
+}
+
+impl States {
+    fn part(&self) -> PathBuf {
+        self.folder.join("part")
+    }
+
+    fn strings(&self) -> PathBuf {
+        self.folder.join("texts")
+    }
+
+    fn state(&self) -> PathBuf {
+        self.folder.join("state")
+    }
+
+    fn synced(&self) -> PathBuf {
+        self.folder.join("state.synced")
+    }
+
+    fn save(&mut self, state: Vec<u8>) -> io::Result<()> {
+        let next = self.folder.join("state.next");
+        fs::write(&next, &state)?;
+        fs::rename(&next, self.state())?;
+        let written = fs::metadata(self.part())?.len();
+        if written.saturating_sub(self.synced) >= self.disk.every {
+            self.sync(state)?;
+            self.synced = written;
+        }
+        Ok(())
+    }
+
+    /// Brings what is written to the disk, while more is written if there may be a thread for it.
+    fn sync(&mut self, state: Vec<u8>) -> io::Result<()> {
+        // A disk that takes longer than the merge holds it up: memory must not fill.
+        self.wait()?;
+        let (part, strings, synced, folder) =
+            (self.part(), self.strings(), self.synced(), self.folder.clone());
+        let (sync, next) = (self.disk.sync, folder.join("state.synced.next"));
+        let work = move || {
+            // The data must be on the disk before the state that describes it.
+            sync(&part)?;
+            sync(&strings)?;
+            fs::write(&next, &state)?;
+            sync(&next)?;
+            fs::rename(&next, synced)?;
+            sync(&folder)
+        };
+        let spawn = || std::thread::Builder::new().name("sync".to_owned()).spawn(work.clone()).ok();
+        self.syncing = if threads::limit() > 1 { spawn() } else { None };
+        // Where the system starts no thread, this one waits.
+        if self.syncing.is_some() { Ok(()) } else { work() }
+    }
+
+    /// Waits for the disk.
+    fn wait(&mut self) -> io::Result<()> {
+        let syncing = self.syncing.take();
+        syncing.map_or(Ok(()), |thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    }
+}
+
+fn lock(states: &Mutex<States>) -> MutexGuard<'_, States> {
+    states.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Checkpoint {
     fn drop(&mut self) {
+        // Nothing may use the folder any more.
+        drop(self.states().wait());
         self.folder.remove();
     }
 }
@@ -244,6 +315,7 @@ fn boot() -> u64 {
 #[cfg(test)]
 mod tests {
     use std::cell::RefCell;
+    use std::num::NonZero;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     use super::*;
@@ -262,13 +334,14 @@ mod tests {
 
     /// A merge after one synced checkpoint and `more` others.
     fn started(output: &Path, more: usize) -> (Checkpoint, MergeState) {
+        threads::set_limit(NonZero::new(1).unwrap());
         let mut checkpoint = Checkpoint::open(output, &[], 7).unwrap();
-        checkpoint.disk = Disk { sync: record, every: 0 };
+        checkpoint.states().disk = Disk { sync: record, every: 0 };
         let mut merge = checkpoint.start(false).unwrap();
         for done in 0..=more {
             merge.writer.intern(&format!("input {done}")).unwrap();
             checkpoint.save(&mut merge, done + 1).unwrap();
-            checkpoint.disk.every = u64::MAX;
+            checkpoint.states().disk.every = u64::MAX;
         }
         (checkpoint, merge)
     }
@@ -279,7 +352,7 @@ mod tests {
         let (checkpoint, _) = started(&folder.path().join("all.db"), 2);
         let folder = checkpoint.folder.path();
         let folder = folder.file_name().unwrap().to_str().unwrap();
-        let expected = [("part", false), ("texts", false), ("state.next", false), (folder, true)];
+        let expected = [("part", false), ("texts", false), ("state.synced.next", false), (folder, true)];
         let expected = expected.map(|(name, is_described)| (name.to_owned(), is_described));
         assert_eq!(SYNCED.take(), expected);
     }
@@ -292,7 +365,7 @@ mod tests {
         assert_eq!(checkpoint.start(true).unwrap().done, Some(3), "nothing was lost");
         checkpoint.boot += 1;
         assert_eq!(checkpoint.start(true).unwrap().done, Some(1), "the power was lost");
-        fs::remove_file(checkpoint.synced()).unwrap();
+        fs::remove_file(checkpoint.states().synced()).unwrap();
         assert_eq!(checkpoint.start(true).unwrap().done, None, "before anything was synced");
     }
 

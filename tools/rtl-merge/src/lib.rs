@@ -229,11 +229,16 @@ fn write_output(
     let progress = Progress::files("merging", inputs.len(), sizes, options.console.quiet);
     let mut checkpoint = Checkpoint::open(options.output(), inputs, plan.fingerprint(inputs))?;
     let rows = write::write(inputs, plan, devices, &mut checkpoint, options.resume, &progress)?;
+    let (format, part) = (options.format(), checkpoint.part());
+    // The disk takes what was written while threads read it back.
+    let sync = || if format == Format::Native { checkpoint.sync() } else { Ok(()) };
+    let (synced, checked) = threads::both(sync, || write::check(&part, &rows));
+    checked.and(synced)?;
     let mut warnings = Vec::new();
-    match options.format() {
+    match format {
         Format::Native => checkpoint.finish()?,
-        Format::Rpd => warnings = convert(&checkpoint.part(), options.output())?,
-        Format::Dataset => data_set::add(&checkpoint.part(), options)?,
+        Format::Rpd => warnings = convert(&part, options.output())?,
+        Format::Dataset => data_set::add(&part, options)?,
     }
     Ok(Written { rows, warnings })
 }

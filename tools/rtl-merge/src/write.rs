@@ -1,13 +1,12 @@
 //! Writes the merged trace, one input after the other.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
 use rtl_schema::{Dialect, Error, PieceSink, Select, Tables, Trace};
-use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PageRun, PieceImport, TraceImport};
+use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
 use serde_json::json;
 
 use crate::checkpoint::Checkpoint;
@@ -18,24 +17,16 @@ use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
 
-/// Runs of pages that a thread writes at a time: two MB.
-const BATCH: usize = 4;
-
-/// Runs of pages that wait while a thread writes others, at most: some MB. Two threads at a time write less than one does,
-/// because they wait for each other.
-const MOST_RUNS: usize = 64;
-
 /// A checkpoint is saved as soon as this many bytes of traces are merged since the last one: the work of a second.
 const UNSAVED: u64 = 256 << 20;
 
 /// The rows of a trace that is read at once, at most: some MB.
 const SMALL: u64 = 20_000;
 
-/// Writes the merged trace, reads it back and counts the rows of its inputs. With `resume` it continues an interrupted merge of the same
-/// traces.
+/// Writes the merged trace and counts the rows of its inputs. With `resume` it continues an interrupted merge of the same traces.
 ///
 /// # Errors
-/// Where an input has changed, the file cannot grow, or rows are missing in it.
+/// Where an input has changed, or the file cannot grow.
 pub(crate) fn write(
     inputs: &[Input],
     plan: &Plan,
@@ -55,20 +46,16 @@ pub(crate) fn write(
         progress.advance_file(input.bytes());
     }
     let left: Vec<usize> = (done..inputs.len()).collect();
-    let mut pages = PageQueue::default();
     let mut unsaved = 0;
     for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
         let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
         threads::in_order(group.iter().copied(), read, |(at, read)| {
             let input = &inputs[at];
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            all.append(&write_rows(&mut state.writer, &mut pages, input, plan, at, read)?);
+            all.append(&write_rows(&mut state.writer, input, plan, at, read)?);
             state.rows = all;
             unsaved += input.bytes();
-            // Pages of this trace that wait are written while the next one is read.
-            let is_next_small = inputs.get(at + 1).is_none_or(is_small);
-            if is_next_small || unsaved >= UNSAVED {
-                pages.write_all(&mut state.writer)?;
+            if is_small(input) || unsaved >= UNSAVED {
                 checkpoint.save(&mut state, at + 1)?;
                 unsaved = 0;
             }
@@ -77,15 +64,23 @@ pub(crate) fn write(
         })?;
     }
     state.writer.finish()?;
-    let written = read_back(&checkpoint.part())?;
-    if written != all {
+    Ok(all)
+}
+
+/// Reads the merged trace back and checks that it has the rows that were written.
+///
+/// # Errors
+/// Where some are missing.
+pub(crate) fn check(merged: &Path, all: &Rows) -> Result<(), Failure> {
+    let written = read_back(merged)?;
+    if written != *all {
         let lost: Vec<String> = (all.beside(&written).filter(|(_, read, written)| read != written))
             .map(|(table, read, written)| format!("{read} {table} were read and {written} are there"))
             .collect();
         let wrong = Failure::input(anyhow::anyhow!("the merged trace is wrong: {}", lost.join(", ")));
-        return Err(wrong.with_hint("this is an error of rtl-merge; nothing was written").into());
+        return Err(wrong.with_hint("this is an error of rtl-merge; nothing was written"));
     }
-    Ok(all)
+    Ok(())
 }
 
 /// Metadata, processes and agents.
@@ -131,27 +126,21 @@ fn read_at_once(input: &Input) -> Result<Tables, Error> {
 /// Writes the rows of an input, whose tables come as `read` where they were read at once.
 fn write_rows(
     writer: &mut NativeWriter,
-    pages: &mut PageQueue,
     input: &Input,
     plan: &Plan,
     at: usize,
     read: Option<Result<Tables, Error>>,
 ) -> Result<Rows, MergeError> {
     let import = TraceImport::with_mapping(plan.parts[at].clone());
-    let (rows, has_changed, is_written, encoding) = (Rows::default(), false, true, 0);
-    let mut source = Source { writer, pages, import, input, rows, has_changed, is_written, encoding };
+    let (rows, has_changed, is_written) = (Rows::default(), false, true);
+    let mut source = Source { writer, import, input, rows, has_changed, is_written };
     let write = |source: &mut Source<'_>| match read {
         Some(tables) => {
             let mut tables = tables?;
             source.take(&mut tables)?;
             Ok(tables)
         }
-        None => {
-            if threads::limit() > 1 {
-                source.pages.open(source.writer)?;
-            }
-            Trace::open(&input.path)?.stream_to(&Select::everything(), source)
-        }
+        None => Trace::open(&input.path)?.stream_to(&Select::everything(), source),
     };
     let last = write(&mut source);
     let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
@@ -169,47 +158,9 @@ fn write_rows(
     Ok(rows)
 }
 
-/// Pages of the merged trace that threads write beside other work.
-#[derive(Default)]
-struct PageQueue {
-    /// Whether the writer leaves its pages to this queue.
-    is_open: bool,
-    /// Threads that write: one, unless too many pages wait.
-    writing: usize,
-    waiting: Vec<PageRun>,
-}
-
-impl PageQueue {
-    /// From now on the pages of `writer` come here.
-    fn open(&mut self, writer: &mut NativeWriter) -> Result<(), Error> {
-        if !std::mem::replace(&mut self.is_open, true) {
-            writer.defer()?;
-        }
-        Ok(())
-    }
-
-    /// Takes the pages of `writer`. Returns those that a thread is to write now.
-    fn next(&mut self, writer: &mut NativeWriter) -> Option<Task> {
-        self.waiting.append(&mut writer.take_runs());
-        if self.waiting.len() < if self.writing == 0 { BATCH } else { MOST_RUNS } {
-            return None;
-        }
-        self.writing += 1;
-        Some(Task::Write(self.waiting.drain(..BATCH).collect()))
-    }
-
-    /// Writes all pages that wait: from now on `writer` writes its pages itself.
-    fn write_all(&mut self, writer: &mut NativeWriter) -> Result<(), Error> {
-        let waiting = std::mem::take(self).waiting;
-        writer.written(waiting.iter().try_for_each(PageRun::write))?;
-        writer.write_at_once()
-    }
-}
-
 /// An input on its way into the merged trace.
 struct Source<'a> {
     writer: &'a mut NativeWriter,
-    pages: &'a mut PageQueue,
     import: TraceImport,
     input: &'a Input,
     rows: Rows,
@@ -217,59 +168,28 @@ struct Source<'a> {
     has_changed: bool,
     /// Whether the file could grow.
     is_written: bool,
-    /// Pieces that are not encoded yet.
-    encoding: usize,
-}
-
-/// What any thread may do for the merged trace.
-enum Task {
-    Encode(Box<PieceImport>),
-    Write(Vec<PageRun>),
-}
-
-/// What a [`Task`] has come to.
-enum Done {
-    Encoded(Box<EncodedPiece>),
-    Written(io::Result<()>),
 }
 
 impl PieceSink for Source<'_> {
-    type Task = Task;
-    type Output = Done;
+    type Task = Box<PieceImport>;
+    type Output = Box<EncodedPiece>;
     type Error = Error;
 
-    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Task>, Error> {
+    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Error> {
         self.rows.add(piece);
         self.has_changed |= is_another(self.input, piece);
         let piece = (!self.has_changed).then(|| self.import.begin(self.writer, piece));
-        self.encoding += piece.iter().len();
-        let piece = piece.map(|piece| Task::Encode(Box::new(piece)));
-        Ok(self.pages.next(self.writer).into_iter().chain(piece).collect())
+        Ok(piece.map(Box::new).into_iter().collect())
     }
 
-    fn work(task: Task) -> Done {
-        match task {
-            Task::Encode(piece) => Done::Encoded(Box::new(piece.encode())),
-            Task::Write(runs) => Done::Written(runs.iter().try_for_each(PageRun::write)),
-        }
+    fn work(piece: Self::Task) -> Self::Output {
+        Box::new(piece.encode())
     }
 
-    fn end(&mut self, done: Done) -> Result<Vec<Task>, Error> {
-        let written = match done {
-            Done::Encoded(piece) => {
-                self.encoding -= 1;
-                self.import.end(self.writer, *piece)
-            }
-            Done::Written(written) => {
-                self.pages.writing -= 1;
-                self.writer.written(written)
-            }
-        };
+    fn end(&mut self, piece: Self::Output) -> Result<Vec<Self::Task>, Error> {
+        let written = self.import.end(self.writer, *piece);
         self.is_written = written.is_ok();
-        written?;
-        // After the last piece, threads had nothing else to do while one writes: the next trace comes first.
-        let pages = if self.encoding == 0 { None } else { self.pages.next(self.writer) };
-        Ok(pages.into_iter().collect())
+        written.map(|()| Vec::new())
     }
 }
 

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +11,8 @@ use super::catalog;
 use super::encode::{Datum, Record};
 use super::page::SIZE;
 use super::pattern::Pattern;
-use super::store::{PageRun, Store, Target};
+use super::queued_file::QueuedFile;
+use super::store::{Store, Target};
 use super::tree::{Lifetime, Tree};
 use crate::output::OutputFile;
 use rtl_schema::{Error, Result};
@@ -190,13 +190,20 @@ impl<T: Target> Database<T> {
     }
 
     /// Closes the file, which gets its name later.
-    pub(crate) fn close(self) -> OutputFile {
-        self.tables.output
+    pub(crate) fn close(self) -> Result<OutputFile> {
+        let Tables { output, store, .. } = self.tables;
+        store.into_target().finish().map_err(|source| output.io(source))?;
+        Ok(output)
     }
 
     /// The file as messages name it.
     pub(crate) fn output(&self) -> &OutputFile {
         &self.tables.output
+    }
+
+    /// The file that is written.
+    pub(crate) fn target(&mut self) -> &mut T {
+        self.tables.store.target()
     }
 
     /// Writes all finished pages of a database that was never published.
@@ -205,35 +212,19 @@ impl<T: Target> Database<T> {
     }
 }
 
-impl Database<File> {
-    /// From now on the caller writes what [`Self::take_runs`] returns, until [`Self::write_at_once`]. Nothing is published meanwhile.
-    pub(crate) fn defer(&mut self) -> io::Result<()> {
-        let store = &mut self.tables.store;
-        let file = store.target().try_clone()?;
-        store.defer(Arc::new(file))
-    }
-
-    pub(crate) fn take_runs(&mut self) -> Vec<PageRun> {
-        self.tables.store.take_runs()
-    }
-
-    /// All runs that were taken are written.
-    pub(crate) fn write_at_once(&mut self) -> io::Result<()> {
-        self.tables.store.write_at_once()
-    }
-
+impl Database<QueuedFile> {
     /// Goes on where [`Self::save`] was, in the same file. `None` if the file has lost pages.
     pub(crate) fn restored(output: OutputFile, file: File, saved: SavedDatabase) -> Result<Option<Self>> {
         let bytes = u64::from(saved.next.saturating_sub(1)) * SIZE as u64;
-        let cut = || -> io::Result<bool> {
-            let is_whole = file.metadata()?.len() >= bytes;
-            if is_whole {
-                file.set_len(bytes)?;
+        let cut = || -> io::Result<Option<QueuedFile>> {
+            if file.metadata()?.len() < bytes {
+                return Ok(None);
             }
-            Ok(is_whole)
+            file.set_len(bytes)?;
+            QueuedFile::new(file).map(Some)
         };
-        let is_whole = cut().map_err(|source| output.io(source))?;
-        Ok(is_whole.then(|| Self::new(output, Store::resume(file, saved.next), saved.tables, None)))
+        let file = cut().map_err(|source| output.io(source))?;
+        Ok(file.map(|file| Self::new(output, Store::resume(file, saved.next), saved.tables, None)))
     }
 }
 

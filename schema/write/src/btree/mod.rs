@@ -42,6 +42,7 @@
 //! - `block`: rows that are encoded apart from their table.
 //! - `tree`: a table that grows at its end.
 //! - `store`: the owner of each page of the file, and the time when it may be written.
+//! - `queued_file`: a file that another thread writes.
 //! - `catalog`: the table of tables.
 //! - `database`: the tables of a file, published together.
 
@@ -51,6 +52,7 @@ mod database;
 mod encode;
 mod page;
 mod pattern;
+mod queued_file;
 mod store;
 mod tree;
 
@@ -58,4 +60,5 @@ pub(crate) use block::Block;
 pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
 pub(crate) use pattern::Pattern;
-pub use store::{PageRun, Target};
+pub use queued_file::QueuedFile;
+pub use store::Target;

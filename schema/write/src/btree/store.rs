@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::Arc;
 
 use platform::identity::named_length;
 use platform::positional::write_all_at;
@@ -30,6 +29,22 @@ pub trait Target {
     /// # Errors
     /// What the operating system says.
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// The same of pages behind the end. Returns their memory, unless it keeps them.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    fn write_run(&mut self, pages: Vec<u8>, offset: u64) -> io::Result<Option<Vec<u8>>> {
+        self.write_at(&pages, offset).map(|()| Some(pages))
+    }
+
+    /// Waits until all that was written is in the file. Nothing is written after that.
+    ///
+    /// # Errors
+    /// Where it is not.
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 
     /// Whether the `length` bytes that were written are still there. Where someone else has taken them away, whatever is
     /// written after them makes a file with a hole.
@@ -85,35 +100,6 @@ pub(crate) struct Store<T> {
     reserved: usize,
     /// Whether someone else has taken away what was written: then nothing more is.
     is_gone: bool,
-    /// The runs that others write, while they do.
-    deferred: Option<Deferred>,
-}
-
-/// Runs that the caller writes, on any thread and in any order.
-#[derive(Debug)]
-struct Deferred {
-    file: Arc<File>,
-    runs: Vec<PageRun>,
-    /// The first page that may not be written yet.
-    first: u32,
-}
-
-/// Pages of a file that lie one behind the other and are still to be written.
-#[derive(Debug)]
-pub struct PageRun {
-    file: Arc<File>,
-    pages: Vec<u8>,
-    offset: u64,
-}
-
-impl PageRun {
-    /// Writes them.
-    ///
-    /// # Errors
-    /// What the operating system says.
-    pub fn write(&self) -> io::Result<()> {
-        write_all_at(&self.file, &self.pages, self.offset)
-    }
 }
 
 /// The use of a page, which orders it for readers.
@@ -169,7 +155,6 @@ impl<T: Target> Store<T> {
             is_short: false,
             reserved: 0,
             is_gone: false,
-            deferred: None,
         }
     }
 
@@ -241,9 +226,6 @@ impl<T: Target> Store<T> {
     /// Writes a page, at once or before the next publication.
     pub(crate) fn write(&mut self, page: u32, content: &Page) -> io::Result<()> {
         if page < self.run_start {
-            if self.deferred.as_ref().is_some_and(|deferred| page >= deferred.first) {
-                return Err(io::Error::other("a page changes that another thread writes"));
-            }
             return self.target.write_at(content, offset(page));
         }
         let at = (page - self.run_start) as usize * SIZE;
@@ -272,26 +254,9 @@ impl<T: Target> Store<T> {
         }
         self.flush()?;
         self.check()?;
-        self.write_run(pages)?;
+        self.target.write_run(pages, offset(self.run_start))?;
         (self.next, self.run_start) = (end, end);
         Ok((first..end).collect())
-    }
-
-    /// From now on the caller writes runs: [`Self::take_runs`].
-    pub(crate) fn defer(&mut self, file: Arc<File>) -> io::Result<()> {
-        self.flush()?;
-        self.deferred = Some(Deferred { file, runs: Vec::new(), first: self.run_start });
-        Ok(())
-    }
-
-    /// The runs that wait for the caller to write them.
-    pub(crate) fn take_runs(&mut self) -> Vec<PageRun> {
-        self.deferred.as_mut().map(|deferred| std::mem::take(&mut deferred.runs)).unwrap_or_default()
-    }
-
-    /// All runs that were taken are written. Writes the others and what comes after them.
-    pub(crate) fn write_at_once(&mut self) -> io::Result<()> {
-        self.deferred.take().map_or(Ok(()), |deferred| deferred.runs.iter().try_for_each(PageRun::write))
     }
 
     /// Writes what waits. The number of the page after the last one is all that [`Self::resume`] needs, as long as nothing
@@ -306,15 +271,14 @@ impl<T: Target> Store<T> {
         if self.is_gone {
             return Err(io::Error::other("it is not there any more"));
         }
-        let end = self.deferred.as_ref().map_or(self.run_start, |deferred| deferred.first);
-        let checked = self.target.check(offset(end));
+        let checked = self.target.check(offset(self.run_start));
         self.is_gone = checked.is_err();
         checked
     }
 
     /// The target of the writes.
-    pub(crate) fn target(&self) -> &T {
-        &self.target
+    pub(crate) fn target(&mut self) -> &mut T {
+        &mut self.target
     }
 
     /// As [`Self::target`], where nothing more is written.
@@ -327,22 +291,12 @@ impl<T: Target> Store<T> {
             self.check()?;
             let run = std::mem::take(&mut self.run);
             let pages = (run.len() / SIZE) as u32;
-            self.run = self.write_run(run)?.unwrap_or_else(|| Vec::with_capacity(RUN));
+            let run = self.target.write_run(run, offset(self.run_start))?;
+            self.run = run.unwrap_or_else(|| Vec::with_capacity(RUN));
             self.run_start += pages;
             self.run.clear();
         }
         Ok(())
-    }
-
-    /// Writes pages behind those that are written. Returns them, unless the caller writes them.
-    fn write_run(&mut self, pages: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
-        let offset = offset(self.run_start);
-        if let Some(deferred) = &mut self.deferred {
-            let file = Arc::clone(&deferred.file);
-            deferred.runs.push(PageRun { file, pages, offset });
-            return Ok(None);
-        }
-        self.target.write_at(&pages, offset).map(|()| Some(pages))
     }
 
     /// Writes the first page: from now on the file is what was written before. Its schema's root is a node of
@@ -368,7 +322,6 @@ impl<T: Target> Store<T> {
     pub(crate) fn rollback(&mut self) {
         self.is_short = true;
         self.run.clear();
-        self.deferred = None;
         self.next = self.published.next;
         self.run_start = self.next;
         self.borrowed = self.published.borrowed;
@@ -447,19 +400,6 @@ mod tests {
         assert_eq!(numbers, expected);
         let behind = store.append_all(vec![1; RUN]).unwrap();
         assert_eq!(behind.first(), expected.last().map(|last| last + 1).as_ref());
-    }
-
-    #[test]
-    fn a_page_that_another_thread_writes_does_not_change_meanwhile() {
-        let mut store = Store::create(Nowhere).unwrap();
-        let before = store.append_all(vec![1; RUN]).unwrap()[0];
-        store.defer(Arc::new(tempfile::tempfile().unwrap())).unwrap();
-        let page = store.append_all(vec![1; RUN]).unwrap()[0];
-        assert_eq!(store.take_runs().len(), 1);
-        assert!(store.write(before, &[2; SIZE]).is_ok());
-        assert!(store.write(page, &[2; SIZE]).is_err());
-        store.write_at_once().unwrap();
-        assert!(store.write(page, &[2; SIZE]).is_ok());
     }
 
     #[test]

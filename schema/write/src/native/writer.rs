@@ -1,7 +1,6 @@
 //! The writer of native rows.
 
 use std::fs::File;
-use std::io;
 use std::path::Path;
 
 use rustc_hash::FxHashMap;
@@ -13,7 +12,7 @@ use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
-use crate::btree::{Block, Database, Datum, PageRun, Pattern, TableId, Target};
+use crate::btree::{Block, Database, Datum, Pattern, QueuedFile, TableId, Target};
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
 use rtl_schema::{Id, Result};
@@ -23,7 +22,7 @@ const VERSION: &str = "1";
 
 /// A writer of rows of the native layout. Memory is bounded by the distinct strings, never by the rows.
 #[derive(Debug)]
-pub struct NativeWriter<T = File> {
+pub struct NativeWriter<T = QueuedFile> {
     pub(super) database: Database<T>,
     pub(super) tables: [Option<TableId>; Table::COUNT],
     pub(super) strings: StringIds,
@@ -43,7 +42,7 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let output = OutputFile::new(path.as_ref(), path.as_ref());
-        let file = File::create(path).map_err(|source| output.io(source))?;
+        let file = File::create(path).and_then(QueuedFile::new).map_err(|source| output.io(source))?;
         Self::start(output, file, None)
     }
 
@@ -53,39 +52,8 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
         let output = OutputFile::new(place, path);
-        let file = output.open()?;
+        let file = QueuedFile::new(output.open()?).map_err(|source| output.io(source))?;
         Self::start(output, file, None)
-    }
-
-    /// From now on the caller writes the pages that [`Self::take_runs`] returns, on any thread, until [`Self::write_at_once`].
-    ///
-    /// # Errors
-    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot be written.
-    pub fn defer(&mut self) -> Result<()> {
-        let deferred = self.database.defer();
-        self.written(deferred)
-    }
-
-    /// Pages that are to be written.
-    pub fn take_runs(&mut self) -> Vec<PageRun> {
-        self.database.take_runs()
-    }
-
-    /// What [`PageRun::write`] has returned, as an error of this file.
-    ///
-    /// # Errors
-    /// [`Error::Io`](rtl_schema::Error::Io) if it is one.
-    pub fn written(&self, written: io::Result<()>) -> Result<()> {
-        written.map_err(|source| self.database.output().io(source))
-    }
-
-    /// All pages that were taken are written: from now on this writer writes pages itself.
-    ///
-    /// # Errors
-    /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot be written.
-    pub fn write_at_once(&mut self) -> Result<()> {
-        let written = self.database.write_at_once();
-        self.written(written)
     }
 
     /// Completes the file.
@@ -94,7 +62,7 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io), or [`Error::Sqlite`](rtl_schema::Error::Sqlite) for tables of other tools.
     pub fn finish(mut self) -> Result<()> {
         self.database.publish(views(), None)?;
-        let output = self.database.close();
+        let output = self.database.close()?;
         add(&output, &self.opaque_tables, "")
     }
 }
