@@ -1,9 +1,11 @@
+mod prepared;
+
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::data_set::{self, StoredRun};
-use crate::dialect::{Reader, registry};
+use crate::dialect::{Next, PreparedOps, Reader, registry};
 use crate::input::Input;
 use crate::layout::tags::COMPLETE;
 use crate::piece_sink::{Each, PieceSink};
@@ -11,6 +13,8 @@ use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{Dialect, Error, OpTimes, Result, Select, Tables};
+
+pub use prepared::{OpenTrace, PreparedTrace};
 
 /// An opened trace: its dialect is known, its rows are not read yet.
 #[derive(Debug)]
@@ -151,7 +155,7 @@ impl Trace {
             (Reader::Ops { header, .. }, Some(database)) => {
                 // A live writer must not put ops and their names into two states.
                 let _snapshot = database.snapshot()?;
-                header(database, select)?.read(database, select)?
+                PreparedOps::of(header(database, select)?, database, select)?.read(database)?
             }
             (Reader::Database { read, .. }, Some(database)) => {
                 let _snapshot = database.snapshot()?;
@@ -231,10 +235,8 @@ impl Trace {
         match (registry::reader(self.dialect), &self.database) {
             (Reader::Ops { header, .. }, Some(database)) => {
                 let _snapshot = database.snapshot()?;
-                let mut last = header(database, select)?.stream(database, select, sink)?;
-                last.info.left_journal = database.left_journal();
-                last.info.trailing_bytes = self.has_trailing_bytes();
-                Ok(last)
+                let ops = PreparedOps::of(header(database, select)?, database, select)?;
+                self.stream_ops((ops, database), &Next::<PreparedTrace>::new(None), sink)
             }
             _ => {
                 let mut tables = self.read(select)?;
@@ -243,5 +245,17 @@ impl Trace {
                 Ok(tables)
             }
         }
+    }
+
+    fn stream_ops<S: PieceSink>(
+        &self,
+        (ops, database): (PreparedOps, &Database),
+        next: &Next<'_, PreparedTrace>,
+        sink: &mut S,
+    ) -> Result<Tables, S::Error> {
+        let mut last = ops.stream(database, next, sink)?;
+        last.info.left_journal = database.left_journal();
+        last.info.trailing_bytes = self.has_trailing_bytes();
+        Ok(last)
     }
 }

@@ -10,7 +10,7 @@ use super::image::Image;
 use super::layout::{Layout, quote};
 use super::leaf;
 use super::open::{self, Opened};
-use super::pages::Pages;
+use super::pages::{Pages, State};
 use super::row::Row;
 use crate::{Error, Result};
 
@@ -222,6 +222,12 @@ impl Database {
         let Some(pages) = pages else { return Ok(None) };
         let layout = self.layout(table, columns)?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
+    }
+
+    /// The pages of a state that was found before.
+    pub(super) fn pages_of(&self, state: State) -> Option<Pages<'_>> {
+        let Opened { file, image, .. } = &self.opened;
+        Some(Pages::of_state(file.as_ref()?, image.as_deref(), state))
     }
 
     /// Locks do not bind a writer where they got lost or where there are none (immutable).

@@ -29,7 +29,7 @@ pub use fast_header::{FastColumns, IntegerColumn};
 pub(crate) use fast_rows::RUN;
 pub use fast_rows::{AddRows, FastRow, Readers};
 pub(crate) use layout::quote;
-pub use pieces::{Leaves, Pieces};
+pub use pieces::{FoundLeaves, Leaves, Pieces};
 pub use row::Row;
 pub(crate) use row::scanned;
 pub use shared_scan::SharedScan;

@@ -3,9 +3,17 @@ use super::fast_header::{self, FastColumns};
 use super::fast_rows::{AddRows, Readers};
 use super::layout::Layout;
 use super::leaf;
-use super::pages::Pages;
+use super::pages::{Pages, State};
 use super::row::Row;
 use crate::Result;
+
+/// Where the rows of a table are, in one state of the file: see [`Database::find_leaves`].
+#[derive(Debug)]
+pub struct FoundLeaves {
+    state: State,
+    layout: Layout,
+    numbers: Vec<u32>,
+}
 
 /// A scan in pieces: see [`Database::pieces`].
 #[derive(Debug)]
@@ -18,11 +26,11 @@ pub struct Pieces<'a> {
 }
 
 /// The pages of a table that we read ourselves.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Leaves<'a> {
     pages: Pages<'a>,
-    layout: Layout,
-    numbers: Vec<u32>,
+    layout: &'a Layout,
+    numbers: &'a [u32],
     /// Leaves of one piece.
     length: usize,
 }
@@ -42,9 +50,10 @@ impl Database {
             return Ok(vec![new()]);
         }
         let _snapshot = self.snapshot()?;
-        let pieces = self.pieces(table, columns, usize::MAX)?;
+        let found = self.find_leaves(table, columns)?;
+        let pieces = self.pieces(table, columns, found.as_ref(), usize::MAX);
         if let Some(leaves) = pieces.leaves()
-            && let Some(parts) = leaf::parts(&leaves.numbers, |leaves_of_part| {
+            && let Some(parts) = leaf::parts(leaves.numbers, |leaves_of_part| {
                 let mut part = new();
                 leaves.scan(leaves_of_part, |row| each(&mut part, row)).map(|_| part)
             })
@@ -55,18 +64,35 @@ impl Database {
         Ok(vec![pieces.rest(0, new, each)?])
     }
 
-    /// A scan of `table` in pieces of about `leaves` pages each. The caller holds a [`Self::snapshot`] during the scan.
-    pub fn pieces<'a>(&'a self, table: &'a str, columns: &'a [&'a str], leaves: usize) -> Result<Pieces<'a>> {
-        let read = if self.has_table(table) { self.leaves(table, columns)? } else { None };
-        let leaves = read.map(|(pages, layout, numbers)| Leaves { pages, layout, numbers, length: leaves });
-        Ok(Pieces { database: self, table, columns, leaves })
+    /// Where the rows of `table` are, in a state that the caller holds ([`Self::snapshot`], [`Self::hold`]); none where only SQLite can
+    /// read it.
+    ///
+    /// # Errors
+    /// Where the schema cannot be read.
+    pub fn find_leaves(&self, table: &str, columns: &[&str]) -> Result<Option<FoundLeaves>> {
+        let found = if self.has_table(table) { self.leaves(table, columns)? } else { None };
+        Ok(found.map(|(pages, layout, numbers)| FoundLeaves { state: pages.state(), layout, numbers }))
+    }
+
+    /// A scan of `table` in pieces of about `length` of the pages that were found, in the state in which they were.
+    pub fn pieces<'a>(
+        &'a self,
+        table: &'a str,
+        columns: &'a [&'a str],
+        found: Option<&'a FoundLeaves>,
+        length: usize,
+    ) -> Pieces<'a> {
+        let leaves = found.and_then(|FoundLeaves { state, layout, numbers }| {
+            Some(Leaves { pages: self.pages_of(*state)?, layout, numbers, length })
+        });
+        Pieces { database: self, table, columns, leaves }
     }
 }
 
 impl<'a> Pieces<'a> {
     /// The pages of the table, where we read it ourselves. Else all of it is [`Self::rest`].
-    pub fn leaves(&self) -> Option<&Leaves<'a>> {
-        self.leaves.as_ref()
+    pub fn leaves(&self) -> Option<Leaves<'a>> {
+        self.leaves
     }
 
     /// Reads the rows behind the first `given` by the library.
@@ -90,10 +116,10 @@ impl<'a> Pieces<'a> {
     }
 }
 
-impl Leaves<'_> {
+impl<'a> Leaves<'a> {
     /// The leaves of each piece, in rowid order.
-    pub fn shares(&self) -> Vec<&[u32]> {
-        let mut left = self.numbers.as_slice();
+    pub fn shares(&self) -> Vec<&'a [u32]> {
+        let mut left = self.numbers;
         let mut shares = Vec::new();
         // An empty leaf is sound only where it is the whole table: no piece may be a single leaf by chance.
         while left.len() > self.length.saturating_add(1) {
@@ -112,12 +138,12 @@ impl Leaves<'_> {
 
     /// Calls `each` for the rows of a piece and returns their number; `None` where only the library can read it, perhaps after some rows.
     pub fn scan(&self, share: &[u32], each: impl FnMut(&Row<'_>)) -> Option<u64> {
-        leaf::scan(self.pages, &self.layout, share, each).ok()
+        leaf::scan(self.pages, self.layout, share, each).ok()
     }
 
     /// Whether a table can have fast rows with these columns.
     pub fn has_fast_rows<const N: usize>(&self, columns: &FastColumns<N>) -> bool {
-        fast_header::has_fast_rows(&self.layout, columns)
+        fast_header::has_fast_rows(self.layout, columns)
     }
 
     /// Adds the rows of a piece to `part`, as [`Self::scan`], for columns that [`Self::has_fast_rows`]. Scans of several pieces share
@@ -128,6 +154,6 @@ impl Leaves<'_> {
         readers: &Readers<N, P::Facts>,
         part: &mut P,
     ) -> Option<u64> {
-        readers.read((self.pages, &self.layout), share, share.len() == 1, part).ok()
+        readers.read((self.pages, self.layout), share, share.len() == 1, part).ok()
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
-use rtl_schema::{Dialect, Error, PieceSink, Select, Tables, Trace};
+use rtl_schema::{Dialect, Error, OpenTrace, PieceSink, PreparedTrace, Select, Tables, Trace};
 use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
 use serde_json::json;
 
@@ -46,13 +46,25 @@ pub(crate) fn write(
         progress.advance_file(input.bytes());
     }
     let left: Vec<usize> = (done..inputs.len()).collect();
-    let mut unsaved = 0;
+    let (mut unsaved, mut opened) = (0, None);
     for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
         let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
         threads::in_order(group.iter().copied(), read, |(at, read)| {
             let input = &inputs[at];
             write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            all.append(&write_rows(&mut state.writer, input, plan, at, read)?);
+            let next = inputs.get(at + 1).filter(|next| !is_small(next));
+            let next = next.map(|next| Box::new(|| open(next)) as OpenTrace<'_>);
+            let rows = |source: &mut Source<'_>| match read {
+                Some(tables) => {
+                    let mut tables = tables?;
+                    source.take(&mut tables)?;
+                    Ok((tables, None))
+                }
+                None => opened.take().unwrap_or_else(|| open(input))?.stream_to(next, source),
+            };
+            let (rows, next) = write_rows(&mut state.writer, input, plan, at, rows)?;
+            opened = next;
+            all.append(&rows);
             state.rows = all;
             unsaved += input.bytes();
             if is_small(input) || unsaved >= UNSAVED {
@@ -123,29 +135,28 @@ fn read_at_once(input: &Input) -> Result<Tables, Error> {
     Trace::open(&input.path)?.read(&Select::everything())
 }
 
-/// Writes the rows of an input, whose tables come as `read` where they were read at once.
+fn open(input: &Input) -> Result<PreparedTrace, Error> {
+    Trace::open(&input.path)?.prepare(&Select::everything())
+}
+
+/// The last tables of an input, and the next one where it is open.
+type Streamed = (Tables, Option<Result<PreparedTrace, Error>>);
+
+/// Writes the rows of an input, which `rows` passes on. The next one may be open then.
 fn write_rows(
     writer: &mut NativeWriter,
     input: &Input,
     plan: &Plan,
     at: usize,
-    read: Option<Result<Tables, Error>>,
-) -> Result<Rows, MergeError> {
+    rows: impl FnOnce(&mut Source<'_>) -> Result<Streamed, Error>,
+) -> Result<(Rows, Option<Result<PreparedTrace, Error>>), MergeError> {
     let import = TraceImport::with_mapping(plan.parts[at].clone());
-    let (rows, has_changed, is_written) = (Rows::default(), false, true);
-    let mut source = Source { writer, import, input, rows, has_changed, is_written };
-    let write = |source: &mut Source<'_>| match read {
-        Some(tables) => {
-            let mut tables = tables?;
-            source.take(&mut tables)?;
-            Ok(tables)
-        }
-        None => Trace::open(&input.path)?.stream_to(&Select::everything(), source),
-    };
-    let last = write(&mut source);
+    let (counts, has_changed, is_written) = (Rows::default(), false, true);
+    let mut source = Source { writer, import, input, rows: counts, has_changed, is_written };
+    let written = rows(&mut source);
     let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
-    let last =
-        last.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
+    let (last, next) =
+        written.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
     rows.add_last(&last);
     if has_changed || is_another(input, &last) || rows.ops() != input.rows.ops() {
         let what = format!("{} changed while it was merged", input.path.display());
@@ -155,7 +166,7 @@ fn write_rows(
     }
     import.finish(writer, &last)?;
     copy_metadata(writer, at, &last)?;
-    Ok(rows)
+    Ok((rows, next))
 }
 
 /// An input on its way into the merged trace.

@@ -1,12 +1,19 @@
 //! The order of reading: strings, then calls (which name processes), links and launches, then the ops in one pass that
 //! looks all of those up, then the secondary tables.
 
-use super::header::Header;
-use super::op_pieces::OpPieces;
-use super::{Agents, Processes, calls, join, launches, links, ops, secondary_tables};
+use std::convert::Infallible;
+use std::mem::take;
+
+use super::header::{Header, OpenDispatch, References, Variant};
+use super::op_pieces::{Next, OpPieces, Prepared, ReadPiece};
+use super::ops::Context;
+use super::{Agents, IdMap, Names, Processes, calls, join, launches, links, ops, secondary_tables};
 use crate::piece_sink::Each;
-use crate::sqlite::Database;
-use crate::{Error, PieceSink, ProcessId, Result, Select, Tables};
+use crate::sqlite::{Database, FoundLeaves, Pieces};
+use crate::{CollectiveId, Error, PieceSink, ProcessId, Result, Select, Strings, Tables};
+
+/// The table of the ops.
+const OPS: &str = "rocpd_op";
 
 /// Pages of ops that are read at once where memory must not grow with the rows: 8,000 to 15,000 rows, and twice what one
 /// call to the system reads. A trace of a million ops then has enough pieces for 16 threads.
@@ -15,23 +22,227 @@ const PIECE: usize = 128;
 /// Pages of ops that a thread reads at once where all rows stay in memory.
 const SHARE: usize = 512;
 
-impl Header {
-    /// Reads all rows.
-    pub(crate) fn read(self, database: &Database, select: &Select) -> Result<Tables> {
-        read(self, database, select, true, &mut Each::new(|_: &mut Tables| Ok::<(), Error>(())))
+/// What is read of a database before its ops, and what reads these.
+#[derive(Debug)]
+pub(crate) struct PreparedOps {
+    lookups: Lookups,
+    /// What is met in a piece joins the tables when the pieces join: each is read as if it were the first, with these strings.
+    strings: Strings,
+    tables: Tables,
+    processes: Processes,
+    agents: Agents,
+    ends: secondary_tables::CopyEnds,
+    open_dispatches: Vec<OpenDispatch>,
+    /// The first pieces, where they are read already.
+    read: Vec<ReadPiece>,
+}
+
+/// Where the ops are, and the tables that reading them looks up.
+#[derive(Debug)]
+struct Lookups {
+    select: Select,
+    variant: Variant,
+    names: Names,
+    references: References,
+    links: links::Links,
+    calls: calls::Calls,
+    launches: launches::Launches,
+    processes: Processes,
+    collectives: IdMap<CollectiveId>,
+    /// The process of rows that name none, if it is known before.
+    process: Option<ProcessId>,
+    fields: ops::OpFields,
+    found: Option<FoundLeaves>,
+}
+
+impl Lookups {
+    fn context<'a>(&'a self, strings: &'a Strings) -> Context<'a> {
+        let Self { select, variant, fields, links, .. } = self;
+        Context {
+            plain: Context::is_plain(select, variant, fields, links),
+            variant,
+            select,
+            fields,
+            names: &self.names,
+            strings,
+            links,
+            calls: &self.calls,
+            launches: &self.launches,
+            processes: &self.processes,
+            symbols: &self.references.symbols,
+            collectives: &self.collectives,
+            process: self.process.unwrap_or(ops::UNNAMED),
+        }
     }
 
-    /// Reads all rows for [`crate::Trace::stream_to`].
-    pub(crate) fn stream<S: PieceSink>(
+    fn pieces<'a>(&'a self, database: &'a Database, length: usize) -> Pieces<'a> {
+        database.pieces(OPS, self.fields.plan.columns(), self.found.as_ref(), length)
+    }
+}
+
+impl PreparedOps {
+    /// Reads what comes before the ops: names, calls, which name processes, links and launches. The caller holds the state of the
+    /// database.
+    pub(crate) fn of(header: Header, database: &Database, select: &Select) -> Result<Self> {
+        let Header { variant, names, mut references, mut tables } = header;
+        let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
+        let agents = Agents::of(take(&mut references.agents));
+        let rpd = variant.cause_by_link;
+        let linked =
+            if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
+        let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
+        let calls = if wants_calls {
+            calls::read(database, &variant, select, &names, &mut processes, &mut tables)?
+        } else {
+            calls::Calls::default()
+        };
+        if select.api {
+            references.open_calls.iter().for_each(|call| tables.api_calls.push(*call));
+        }
+        let launches = launches::read(database, &variant, select, &names, &calls, &mut tables)?;
+        if select.args && select.api {
+            secondary_tables::arguments(database, &names, &calls, &mut tables)?;
+        }
+        if select.operators {
+            secondary_tables::operators(database, select, &names, &mut processes, &mut tables)?;
+        }
+        if select.python {
+            secondary_tables::python_frames(database, &names, &mut processes, &mut tables)?;
+        }
+        let collectives = match select.any_collective() {
+            true => secondary_tables::collectives(database, &names, &mut tables)?,
+            false => IdMap::default(),
+        };
+        // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
+        let links =
+            select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
+        let fields = ops::OpFields::of(database, &variant, select, links)?;
+        let found = database.find_leaves(OPS, fields.plan.columns())?;
+        let ends = if variant.typed_ops {
+            secondary_tables::CopyEnds::read(database)?
+        } else {
+            secondary_tables::CopyEnds::default()
+        };
+        let open_dispatches = take(&mut references.open_dispatches);
+        let process = references.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
+        let lookups = Lookups {
+            select: *select,
+            variant,
+            names,
+            references,
+            links: linked,
+            calls,
+            launches,
+            processes: processes.clone(),
+            collectives,
+            process,
+            fields,
+            found,
+        };
+        let strings = tables.strings.clone();
+        Ok(Self { lookups, strings, tables, processes, agents, ends, open_dispatches, read: Vec::new() })
+    }
+
+    /// The pieces in which the ops are read where memory must not grow with the rows.
+    pub(crate) fn pieces<'a>(&'a self, database: &'a Database) -> Option<OpPieces<'a>> {
+        let leaves = self.lookups.pieces(database, PIECE).leaves()?;
+        Some(OpPieces::new(leaves, self.lookups.context(&self.strings)))
+    }
+
+    /// The same with its first pieces.
+    pub(crate) fn with_pieces(self, read: Vec<ReadPiece>) -> Self {
+        Self { read, ..self }
+    }
+
+    /// Reads all rows.
+    pub(crate) fn read(self, database: &Database) -> Result<Tables> {
+        let mut sink = Each::new(|_: &mut Tables| Ok::<(), Error>(()));
+        self.join(database, true, &Next::<Infallible>::new(None), &mut sink)
+    }
+
+    /// Reads all rows for [`crate::Trace::stream_to`], and the first ones of the `next` trace.
+    pub(crate) fn stream<S: PieceSink, P: Prepared>(
         self,
         database: &Database,
-        select: &Select,
+        next: &Next<'_, P>,
         sink: &mut S,
     ) -> Result<Tables, S::Error> {
         let mut sink = Emptied(sink);
-        let mut last = read(self, database, select, false, &mut sink)?;
+        let mut last = self.join(database, false, next, &mut sink)?;
         sink.take(&mut last)?;
         Ok(last)
+    }
+
+    /// Reads all rows and passes them to `sink`: the calls first, then the ops piece by piece. The result is the content of the tables at
+    /// the end. They hold all rows only if they keep them; the sink must take them otherwise.
+    fn join<S: PieceSink, P: Prepared>(
+        self,
+        database: &Database,
+        keeps_rows: bool,
+        next: &Next<'_, P>,
+        sink: &mut S,
+    ) -> Result<Tables, S::Error> {
+        let Self { lookups, strings, mut tables, mut processes, mut agents, ends, open_dispatches, read } =
+            self;
+        let Lookups { select, variant, names, links, launches, .. } = &lookups;
+        let calls_tasks = sink.begin(&mut tables)?;
+        let mut join = join::Join {
+            variant,
+            queues: &lookups.references.queues,
+            agents: &mut agents,
+            processes: &mut processes,
+            // The columns that complete a copy are known only after the last op.
+            hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
+            keeps_rows,
+            met: join::Met::default(),
+        };
+        let length = match threads::limit() {
+            _ if !keeps_rows => PIECE,
+            // The columns of a single part become those of the table, without a copy.
+            1 => usize::MAX,
+            _ => SHARE,
+        };
+        let pieces = lookups.pieces(database, length);
+        let given = match pieces.leaves() {
+            Some(leaves) => {
+                let most = || database.row_estimate(OPS);
+                let pieces = OpPieces::new(leaves, lookups.context(&strings));
+                pieces.join(&mut join, (&mut tables, most), (calls_tasks, read), next, sink)?
+            }
+            None => {
+                sink.finish_tasks(calls_tasks)?;
+                Err(0)
+            }
+        };
+        match given {
+            Ok(()) => pieces.check()?,
+            Err(given) => {
+                let context = lookups.context(&strings);
+                let mut rest =
+                    pieces.rest(given, ops::OpPart::default, |part, row| part.push(row, &context))?;
+                join.join(&mut rest, &mut tables);
+                sink.take(&mut tables)?;
+            }
+        }
+        drop(strings);
+        if !open_dispatches.is_empty() {
+            join.join(&mut ops::OpPart::of_open(open_dispatches), &mut tables);
+            sink.take(&mut tables)?;
+        }
+        tables.info.linked = !links.is_empty() || join.met.correlated;
+        join.finish(links, &mut tables);
+        ends.complete(&agents, &mut tables.copies);
+        secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }
+            .read(select, &mut tables)?;
+        if tables.processes.is_empty() {
+            processes.unnamed(&mut tables.processes);
+        }
+        if tables.processes.iter().all(|process| process.node.is_none_or(|node| node == 0))
+            && tables.agents.iter().all(|agent| agent.node.is_none())
+        {
+            tables.processes.iter_mut().for_each(|process| process.node = None);
+        }
+        Ok(tables)
     }
 }
 
@@ -56,127 +267,4 @@ impl<S: PieceSink> PieceSink for Emptied<'_, S> {
     fn end(&mut self, output: S::Output) -> Result<Vec<S::Task>, S::Error> {
         self.0.end(output)
     }
-}
-
-/// Reads all rows and passes them to `sink`: the calls first, then the ops piece by piece. The result is the content of the tables at
-/// the end. They hold all rows only if they keep them; the sink must take them otherwise.
-fn read<S: PieceSink>(
-    header: Header,
-    database: &Database,
-    select: &Select,
-    keeps_rows: bool,
-    sink: &mut S,
-) -> Result<Tables, S::Error> {
-    let Header { variant, names, references, mut tables } = header;
-    let (variant, names) = (&variant, &names);
-    let mut processes = Processes::of(&tables, &references.processes, variant.pid_stride);
-    let mut agents = Agents::of(references.agents);
-    let rpd = variant.cause_by_link;
-    let linked = if rpd || select.links { links::Links::read(database)? } else { links::Links::default() };
-    let wants_calls = select.api || select.args || select.secondary || !linked.is_empty() || rpd;
-    let calls = if wants_calls {
-        calls::read(database, variant, select, names, &mut processes, &mut tables)?
-    } else {
-        calls::Calls::default()
-    };
-    if select.api {
-        references.open_calls.iter().for_each(|call| tables.api_calls.push(*call));
-    }
-    let launches = launches::read(database, variant, select, names, &calls, &mut tables)?;
-    if select.args && select.api {
-        secondary_tables::arguments(database, names, &calls, &mut tables)?;
-    }
-    if select.operators {
-        secondary_tables::operators(database, select, names, &mut processes, &mut tables)?;
-    }
-    if select.python {
-        secondary_tables::python_frames(database, names, &mut processes, &mut tables)?;
-    }
-    let collectives = match select.any_collective() {
-        true => secondary_tables::collectives(database, names, &mut tables)?,
-        false => super::IdMap::default(),
-    };
-    let calls_tasks = sink.begin(&mut tables)?;
-
-    // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
-    let links = select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
-    let fields = ops::OpFields::of(database, variant, select, links)?;
-    let columns = fields.plan.columns().to_vec();
-    let process = references.process.or_else(|| (tables.processes.len() == 1).then_some(ProcessId(0)));
-    let ends = if variant.typed_ops {
-        secondary_tables::CopyEnds::read(database)?
-    } else {
-        secondary_tables::CopyEnds::default()
-    };
-    let mut join = join::Join {
-        variant,
-        queues: &references.queues,
-        agents: &mut agents,
-        processes: &mut processes,
-        // The columns that complete a copy are known only after the last op.
-        hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
-        keeps_rows,
-        met: join::Met::default(),
-    };
-    // What is met in a piece joins these when the pieces join: each is read as if it were the first.
-    let (strings, known_processes) = (tables.strings.clone(), join.processes.clone());
-    let context = ops::Context {
-        plain: ops::Context::is_plain(select, variant, &fields, &linked),
-        variant,
-        select,
-        fields: &fields,
-        names,
-        strings: &strings,
-        links: &linked,
-        calls: &calls,
-        launches: &launches,
-        processes: &known_processes,
-        symbols: &references.symbols,
-        collectives: &collectives,
-        process: process.unwrap_or(ops::UNNAMED),
-    };
-    let piece = match threads::limit() {
-        _ if !keeps_rows => PIECE,
-        // The columns of a single part become those of the table, without a copy.
-        1 => usize::MAX,
-        _ => SHARE,
-    };
-    let pieces = database.pieces("rocpd_op", &columns, piece)?;
-    let given = match pieces.leaves() {
-        Some(leaves) => {
-            let most = || database.row_estimate("rocpd_op");
-            OpPieces::new(leaves, &context).join(&mut join, (&mut tables, most), calls_tasks, sink)?
-        }
-        None => {
-            sink.finish_tasks(calls_tasks)?;
-            Err(0)
-        }
-    };
-    match given {
-        Ok(()) => pieces.check()?,
-        Err(given) => {
-            let mut rest = pieces.rest(given, ops::OpPart::default, |part, row| part.push(row, &context))?;
-            join.join(&mut rest, &mut tables);
-            sink.take(&mut tables)?;
-        }
-    }
-    drop(strings);
-    if !references.open_dispatches.is_empty() {
-        join.join(&mut ops::OpPart::of_open(references.open_dispatches), &mut tables);
-        sink.take(&mut tables)?;
-    }
-    tables.info.linked = !linked.is_empty() || join.met.correlated;
-    join.finish(&linked, &mut tables);
-    ends.complete(&agents, &mut tables.copies);
-    secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }
-        .read(select, &mut tables)?;
-    if tables.processes.is_empty() {
-        processes.unnamed(&mut tables.processes);
-    }
-    if tables.processes.iter().all(|process| process.node.is_none_or(|node| node == 0))
-        && tables.agents.iter().all(|agent| agent.node.is_none())
-    {
-        tables.processes.iter_mut().for_each(|process| process.node = None);
-    }
-    Ok(tables)
 }
