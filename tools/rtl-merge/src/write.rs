@@ -1,15 +1,18 @@
-//! Writes the merged trace, one input after the other.
+//! Writes the merged trace: in the order of the inputs, of which small ones are read at once and large ones in pieces.
+
+mod large;
+mod small;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
-use rtl_schema::{Dialect, Error, OpenTrace, PieceSink, PreparedTrace, Select, Tables, Trace};
-use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
+use rtl_schema::{Dialect, Error, Select, Tables, Trace};
+use rtl_write::{NativeWriter, TraceImport};
 use serde_json::json;
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, MergeState};
 use crate::errors::MergeError;
 use crate::gpus::Devices;
 use crate::input::Input;
@@ -17,11 +20,15 @@ use crate::output::{CLOCK, MERGED, TOTALS};
 use crate::plan::Plan;
 use crate::rows::Rows;
 
-/// A checkpoint is saved as soon as this many bytes of traces are merged since the last one: the work of a second.
-const UNSAVED: u64 = 256 << 20;
-
 /// The rows of a trace that is read at once, at most: some MB.
 const SMALL: u64 = 20_000;
+
+/// The traces to merge, and their numbers in the merged trace.
+struct Merge<'a> {
+    inputs: &'a [Input],
+    plan: &'a Plan,
+    progress: &'a Progress,
+}
 
 /// Writes the merged trace and counts the rows of its inputs. With `resume` it continues an interrupted merge of the same traces.
 ///
@@ -36,7 +43,6 @@ pub(crate) fn write(
     progress: &Progress,
 ) -> Result<Rows, MergeError> {
     let mut state = checkpoint.start(resume)?;
-    let mut all = state.rows;
     if state.done.is_none() {
         write_head(&mut state.writer, inputs, plan, devices)?;
     }
@@ -45,36 +51,16 @@ pub(crate) fn write(
         keep_opaque_tables(&mut state.writer, input).map_err(|error| MergeError::input(input, error))?;
         progress.advance_file(input.bytes());
     }
+    let merge = Merge { inputs, plan, progress };
     let left: Vec<usize> = (done..inputs.len()).collect();
-    let (mut unsaved, mut opened) = (0, None);
-    for group in left.chunk_by(|&one, &next| is_small(&inputs[one]) && is_small(&inputs[next])) {
-        let read = |at: usize| (at, is_small(&inputs[at]).then(|| read_at_once(&inputs[at])));
-        threads::in_order(group.iter().copied(), read, |(at, read)| {
-            let input = &inputs[at];
-            write_source(&mut state.writer, at, input, &plan.parts[at].clock)?;
-            let next = inputs.get(at + 1).filter(|next| !is_small(next));
-            let next = next.map(|next| Box::new(|| open(next)) as OpenTrace<'_>);
-            let rows = |source: &mut Source<'_>| match read {
-                Some(tables) => {
-                    let mut tables = tables?;
-                    source.take(&mut tables)?;
-                    Ok((tables, None))
-                }
-                None => opened.take().unwrap_or_else(|| open(input))?.stream_to(next, source),
-            };
-            let (rows, next) = write_rows(&mut state.writer, input, plan, at, rows)?;
-            opened = next;
-            all.append(&rows);
-            state.rows = all;
-            unsaved += input.bytes();
-            if is_small(input) || unsaved >= UNSAVED {
-                checkpoint.save(&mut state, at + 1)?;
-                unsaved = 0;
-            }
-            progress.advance_file(input.bytes());
-            Ok::<(), MergeError>(())
-        })?;
+    for group in left.chunk_by(|&one, &next| merge.is_small(one) == merge.is_small(next)) {
+        if merge.is_small(group[0]) {
+            merge.write_small(&mut state, checkpoint, group)?;
+        } else {
+            merge.write_large(&mut state, checkpoint, group)?;
+        }
     }
+    let all = state.rows;
     state.writer.finish()?;
     Ok(all)
 }
@@ -126,81 +112,57 @@ fn keep_opaque_tables(writer: &mut NativeWriter, input: &Input) -> Result<(), Er
     Ok(())
 }
 
-/// Whether a trace is read at once, while others are: its pieces are too few for all threads.
-fn is_small(input: &Input) -> bool {
-    input.rows.all() <= SMALL
-}
-
-fn read_at_once(input: &Input) -> Result<Tables, Error> {
-    Trace::open(&input.path)?.read(&Select::everything())
-}
-
-fn open(input: &Input) -> Result<PreparedTrace, Error> {
-    Trace::open(&input.path)?.prepare(&Select::everything())
-}
-
-/// The last tables of an input, and the next one where it is open.
-type Streamed = (Tables, Option<Result<PreparedTrace, Error>>);
-
-/// Writes the rows of an input, which `rows` passes on. The next one may be open then.
-fn write_rows(
-    writer: &mut NativeWriter,
-    input: &Input,
-    plan: &Plan,
-    at: usize,
-    rows: impl FnOnce(&mut Source<'_>) -> Result<Streamed, Error>,
-) -> Result<(Rows, Option<Result<PreparedTrace, Error>>), MergeError> {
-    let import = TraceImport::with_mapping(plan.parts[at].clone());
-    let (counts, has_changed, is_written) = (Rows::default(), false, true);
-    let mut source = Source { writer, import, input, rows: counts, has_changed, is_written };
-    let written = rows(&mut source);
-    let Source { writer, import, mut rows, has_changed, is_written, .. } = source;
-    let (last, next) =
-        written.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
-    rows.add_last(&last);
-    if has_changed || is_another(input, &last) || rows.ops() != input.rows.ops() {
-        let what = format!("{} changed while it was merged", input.path.display());
-        let failure = Failure::input(anyhow::anyhow!(what));
-        let failure = failure.with_hint("merge traces when their programs have ended");
-        return Err(MergeError::input(input, failure));
-    }
-    import.finish(writer, &last)?;
-    copy_metadata(writer, at, &last)?;
-    Ok((rows, next))
-}
-
-/// An input on its way into the merged trace.
-struct Source<'a> {
-    writer: &'a mut NativeWriter,
-    import: TraceImport,
-    input: &'a Input,
-    rows: Rows,
-    /// Whether it is not what it was when it was read first: then nothing more of it is written.
-    has_changed: bool,
-    /// Whether the file could grow.
-    is_written: bool,
-}
-
-impl PieceSink for Source<'_> {
-    type Task = Box<PieceImport>;
-    type Output = Box<EncodedPiece>;
-    type Error = Error;
-
-    fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Error> {
-        self.rows.add(piece);
-        self.has_changed |= is_another(self.input, piece);
-        let piece = (!self.has_changed).then(|| self.import.begin(self.writer, piece));
-        Ok(piece.map(Box::new).into_iter().collect())
+impl Merge<'_> {
+    /// Whether a trace is read at once, while others are: its pieces are too few for all threads.
+    fn is_small(&self, at: usize) -> bool {
+        self.inputs[at].rows.all() <= SMALL
     }
 
-    fn work(piece: Self::Task) -> Self::Output {
-        Box::new(piece.encode())
+    fn import(&self, at: usize) -> TraceImport {
+        TraceImport::with_mapping(self.plan.parts[at].clone())
     }
 
-    fn end(&mut self, piece: Self::Output) -> Result<Vec<Self::Task>, Error> {
-        let written = self.import.end(self.writer, *piece);
-        self.is_written = written.is_ok();
-        written.map(|()| Vec::new())
+    /// Checks that a trace is what it was when it was read first, by its `last` tables and its rows.
+    fn check(&self, at: usize, last: &Tables, rows: &Rows) -> Result<(), MergeError> {
+        let input = &self.inputs[at];
+        if is_another(input, last) || rows.ops() != input.rows.ops() {
+            let what = format!("{} changed while it was merged", input.path.display());
+            let failure = Failure::input(anyhow::anyhow!(what));
+            let failure = failure.with_hint("merge traces when their programs have ended");
+            return Err(MergeError::input(input, failure));
+        }
+        Ok(())
+    }
+
+    /// Writes the metadata row of a trace.
+    fn write_source(&self, state: &mut MergeState, at: usize) -> Result<(), Error> {
+        let input = &self.inputs[at];
+        let row = json!({
+            "source": at,
+            "file": input.name(),
+            "dialect": input.info.dialect.label(),
+            "tool": input.info.tool,
+            "toolVersion": input.info.tool_version,
+            "mode": input.info.mode,
+            "ranks": input.ranks(),
+            "added": self.plan.parts[at].clock.knots(),
+        });
+        state.writer.push_metadata(MERGED, &row.to_string())
+    }
+
+    /// Ends a trace whose rows are written.
+    fn end(
+        &self,
+        state: &mut MergeState,
+        at: usize,
+        (import, last): (TraceImport, &Tables),
+        rows: &Rows,
+    ) -> Result<(), Error> {
+        import.finish(&mut state.writer, last)?;
+        copy_metadata(&mut state.writer, at, last)?;
+        state.rows.append(rows);
+        self.progress.advance_file(self.inputs[at].bytes());
+        Ok(())
     }
 }
 
@@ -245,26 +207,6 @@ fn write_metadata(writer: &mut NativeWriter, inputs: &[Input]) -> Result<(), Err
         writer.push_metadata(&tag, &count.to_string())?;
     }
     Ok(())
-}
-
-/// The metadata row of an input.
-fn write_source(
-    writer: &mut NativeWriter,
-    at: usize,
-    input: &Input,
-    correction: &ClockCorrection,
-) -> Result<(), Error> {
-    let row = json!({
-        "source": at,
-        "file": input.name(),
-        "dialect": input.info.dialect.label(),
-        "tool": input.info.tool,
-        "toolVersion": input.info.tool_version,
-        "mode": input.info.mode,
-        "ranks": input.ranks(),
-        "added": correction.knots(),
-    });
-    writer.push_metadata(MERGED, &row.to_string())
 }
 
 /// The metadata of an input, except for rows that are tables of the merged trace.

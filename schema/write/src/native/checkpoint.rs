@@ -136,8 +136,9 @@ impl NativeWriter {
         let file = output.open()?;
         let Some(database) = Database::restored(output, file, state.database)? else { return Ok(None) };
         let State { tables, queues, ranges, range_numbers, .. } = state;
-        let opaque_tables = Vec::new();
-        Ok(Some((Self { database, tables, strings, opaque_tables, queues, ranges, range_numbers }, list)))
+        let (opaque_tables, begun) = (Vec::new(), [0; Table::COUNT]);
+        let writer = Self { database, tables, strings, opaque_tables, queues, ranges, range_numbers, begun };
+        Ok(Some((writer, list)))
     }
 
     /// Takes the tables of other tools from a trace that was written before a checkpoint.

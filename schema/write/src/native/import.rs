@@ -24,8 +24,8 @@ pub struct TraceImport {
     pub(super) calls: Renumbered,
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
-    /// Rows that are numbered and not in the file yet, by table.
-    begun: [i64; Table::COUNT],
+    /// Whether all its rows have their numbers.
+    is_numbered: bool,
 }
 
 impl TraceImport {
@@ -50,6 +50,15 @@ impl TraceImport {
     pub fn begin(&mut self, writer: &mut NativeWriter, piece: &mut Tables) -> PieceImport {
         let numbers = self.number(writer, piece);
         PieceImport::new(piece.take_rows(), numbers)
+    }
+
+    /// As [`Self::begin`], of a trace that is one piece. Others may begin before it ends; they end, and finish, in the order in which they
+    /// have begun.
+    pub fn begin_whole(&mut self, writer: &mut NativeWriter, trace: &mut Tables) -> PieceImport {
+        let piece = self.begin(writer, trace);
+        self.is_numbered = true;
+        self.forget_ranges(writer);
+        piece
     }
 
     /// Puts the rows of a piece into the file.
@@ -78,13 +87,20 @@ impl TraceImport {
         }
         let places = &self.lookup.places;
         match &self.lookup.mapping {
-            Some(mapping) => {
-                if !mapping.continues {
-                    writer.range_numbers.clear();
+            Some(_) => {
+                if !self.is_numbered {
+                    self.forget_ranges(writer);
                 }
                 metadata::write_details(writer, last, places)
             }
             None => metadata::write(writer, last, places),
+        }
+    }
+
+    /// Forgets the numbers of ranges that no later trace may name.
+    fn forget_ranges(&self, writer: &mut NativeWriter) {
+        if self.lookup.mapping.as_ref().is_some_and(|mapping| !mapping.continues) {
+            writer.range_numbers.clear();
         }
     }
 
@@ -100,7 +116,6 @@ impl TraceImport {
         let calls = &piece.api_calls;
         let ops = op_rows(piece);
         let mut rows = [0; Table::COUNT];
-        rows[Table::String as usize] = texts.len() as i64;
         for (table, count) in [
             (Table::Op, ops),
             (Table::Api, calls.len()),
@@ -109,8 +124,8 @@ impl TraceImport {
             (Table::PythonFrame, piece.python_frames.len()),
         ] {
             let at = table as usize;
-            before[at] = writer.rows(table) + self.begun[at];
-            self.begun[at] += count as i64;
+            before[at] = writer.rows(table) + writer.begun[at];
+            writer.begun[at] += count as i64;
             rows[at] = count as i64;
         }
         let ranges = self.range_numbers(writer, piece);
@@ -129,12 +144,11 @@ impl TraceImport {
         let lookup = Arc::make_mut(&mut self.lookup);
         lookup.places.extend(piece, &mut writer.queues);
         lookup.extend(piece);
-        let begun = &mut self.begun[Table::String as usize];
         for (name, text) in piece.strings.iter().skip(lookup.texts.len()) {
             let known = writer.strings.permanent(text);
             lookup.texts.push(known.unwrap_or_else(|| {
-                *begun += 1;
-                let id = StringId(writer.rows(Table::String) + *begun);
+                writer.begun[Table::String as usize] += 1;
+                let id = StringId(writer.rows(Table::String) + writer.begun[Table::String as usize]);
                 writer.strings.insert_permanent(text, id);
                 new.push(name);
                 id
@@ -187,7 +201,7 @@ impl TraceImport {
         for (table, block) in encoded.blocks {
             writer.append(table, block)?;
         }
-        self.begun.iter_mut().zip(numbers.rows).for_each(|(begun, written)| *begun -= written);
+        writer.begun.iter_mut().zip(numbers.rows).for_each(|(begun, written)| *begun -= written);
         self.calls.append(encoded.calls);
         self.calls.sort();
         self.ops.append(encoded.ops);
@@ -207,6 +221,7 @@ fn write_texts(writer: &mut NativeWriter, piece: &Tables, texts: &[NameId]) -> R
     for &name in texts {
         writer.row(Table::String, &[piece.strings.get(name).into()])?;
     }
+    writer.begun[Table::String as usize] -= texts.len() as i64;
     Ok(())
 }
 

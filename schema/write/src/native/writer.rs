@@ -33,6 +33,8 @@ pub struct NativeWriter<T = QueuedFile> {
     /// number there.
     pub(super) ranges: i64,
     pub(super) range_numbers: FxHashMap<(u32, Id), i64>,
+    /// Rows that are numbered and not in the file yet, by table.
+    pub(super) begun: [i64; Table::COUNT],
 }
 
 impl NativeWriter {
@@ -83,6 +85,7 @@ impl<T: Target> NativeWriter<T> {
             queues: Queues::default(),
             ranges: 0,
             range_numbers: FxHashMap::default(),
+            begun: [0; Table::COUNT],
         };
         writer.intern("")?;
         for label in OpKind::LABELS {

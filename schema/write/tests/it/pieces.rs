@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZero;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rtl_schema::{Error, PieceSink, Select, Tables, Trace};
 use rtl_write::{ClockCorrection, NativeWriter, PieceImport, TraceImport, TraceMapping};
@@ -51,19 +51,44 @@ impl PieceSink for Delayed {
     }
 }
 
+/// The numbers of a trace, whose process may have ranges in a later one.
+fn mapping(at: i64, process: i64, continues: bool) -> TraceMapping {
+    TraceMapping {
+        pids: vec![100 + process],
+        spaces: vec![process as u32],
+        continues,
+        gpus: (0..16).map(|gpu| Some(16 * at + gpu)).collect(),
+        clock: ClockCorrection::constant(at * 1_000),
+        ..TraceMapping::default()
+    }
+}
+
+/// Writes the traces into a file, of which at most so many have begun before others end. Two each have a process in common.
+fn merged_as_wholes(traces: &[&Path], path: &Path, most: usize) -> Result {
+    let mut writer = NativeWriter::create(path)?;
+    let mut begun = VecDeque::new();
+    for (trace, at) in traces.iter().zip(0..) {
+        let mut tables = Trace::open(trace)?.read(&Select::everything())?;
+        let mut import = TraceImport::with_mapping(mapping(at, at / 2, at % 2 == 0));
+        let piece = import.begin_whole(&mut writer, &mut tables);
+        begun.push_back((import, piece, tables));
+        let is_last = at as usize + 1 == traces.len();
+        while begun.len() > if is_last { 0 } else { most }
+            && let Some((mut import, piece, last)) = begun.pop_front()
+        {
+            import.end(&mut writer, piece.encode())?;
+            import.finish(&mut writer, &last)?;
+        }
+    }
+    Ok(writer.finish()?)
+}
+
 /// Writes the traces into a file, with at most so many pieces on the way. Returns the number of all pieces.
 fn merged(traces: &[&Path], path: &Path, most: usize) -> Result<usize> {
     let mut writer = NativeWriter::create(path)?;
     let mut pieces = 0;
     for (trace, at) in traces.iter().zip(0..) {
-        let mapping = TraceMapping {
-            pids: vec![100 + at],
-            spaces: vec![at as u32],
-            gpus: (0..16).map(|gpu| Some(16 * at + gpu)).collect(),
-            clock: ClockCorrection::constant(at * 1_000),
-            ..TraceMapping::default()
-        };
-        let import = TraceImport::with_mapping(mapping);
+        let import = TraceImport::with_mapping(mapping(at, at, false));
         let mut sink = Delayed { writer, import, begun: VecDeque::new(), most, pieces: 0 };
         let last = Trace::open(trace)?.stream_to(&Select::everything(), &mut sink)?;
         sink.end_to(0)?;
@@ -95,6 +120,32 @@ fn a_file_has_the_same_bytes_however_many_pieces_are_on_the_way_and_whichever_th
         threads::set_limit(NonZero::new(limit).unwrap());
         merged(&traces, &out, most)?;
         assert!(std::fs::read(&out)? == expected, "{most} on the way, {limit} threads");
+    }
+    Ok(())
+}
+
+#[test]
+fn traces_may_begin_before_others_end() -> Result {
+    let folder = tempfile::tempdir()?;
+    let traces: Vec<PathBuf> = (0..6).map(|at| folder.path().join(format!("{at}.db"))).collect();
+    for (path, seed) in traces.iter().zip(0..) {
+        let ops = if seed == 3 { 1 } else { 500 * (seed + 1) };
+        let ranges = seed != 2;
+        generate(
+            &Options { ops, seed: seed % 4, api: true, ranges, shuffle: true, ..Options::default() },
+            path,
+        )?;
+    }
+    let traces: Vec<&Path> = traces.iter().map(PathBuf::as_path).collect();
+    let out = folder.path().join("out");
+    merged_as_wholes(&traces, &out, 0)?;
+    let expected = std::fs::read(&out)?;
+    let file = Connection::open(&out)?;
+    let sound: String = file.query_row("pragma integrity_check", [], |row| row.get(0))?;
+    assert_eq!(sound, "ok");
+    for most in [1, 3, usize::MAX] {
+        merged_as_wholes(&traces, &out, most)?;
+        assert!(std::fs::read(&out)? == expected, "{most} have begun");
     }
     Ok(())
 }
