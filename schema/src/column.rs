@@ -197,6 +197,11 @@ impl Durations {
         &self.short
     }
 
+    /// Makes room for that many more rows.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.short.reserve(rows);
+    }
+
     /// Removes all rows, but keeps their memory.
     pub(crate) fn clear(&mut self) {
         self.short.clear();

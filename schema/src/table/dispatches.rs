@@ -81,6 +81,14 @@ impl Dispatches {
         self.enqueued.push(enqueued);
     }
 
+    /// Makes room for the columns of that many more rows that all traces have.
+    pub(crate) fn reserve(&mut self, rows: usize) {
+        self.name.reserve(rows);
+        self.track.reserve(rows);
+        self.start.reserve(rows);
+        self.duration.reserve(rows);
+    }
+
     /// Removes all rows, but keeps the memory of names and times for others, of which names or starts may be read, too. A column that is
     /// never read has its default in all rows: it keeps them until [`Self::complete_times`].
     pub(crate) fn restart(&mut self, reads_names: bool, reads_starts: bool) {

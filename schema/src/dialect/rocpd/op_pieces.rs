@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::fast_ops::{FastOps, OpReaders};
@@ -22,6 +23,8 @@ pub(crate) struct OpPieces<'a> {
     /// Parts whose rows have joined the tables. All that they have met comes before the rows that they take next, so that ids do not
     /// depend on which part takes which rows.
     joined: Mutex<Vec<OpPart>>,
+    /// The dispatches of the longest piece so far. Others have about as many.
+    most_rows: AtomicUsize,
 }
 
 /// A piece that is read: the number of its rows and their part; nothing where only the library can read them.
@@ -90,7 +93,7 @@ impl Prepared for Infallible {
 impl<'a> OpPieces<'a> {
     pub(super) fn new(leaves: Leaves<'a>, context: Context<'a>) -> Self {
         let readers = OpReaders::of(&context, &leaves);
-        Self { leaves, context, readers, joined: Mutex::default() }
+        Self { leaves, context, readers, joined: Mutex::default(), most_rows: AtomicUsize::new(0) }
     }
 
     fn joined(&self) -> MutexGuard<'_, Vec<OpPart>> {
@@ -100,11 +103,13 @@ impl<'a> OpPieces<'a> {
     fn read(&self, share: &[u32]) -> ReadPiece {
         let Self { leaves, context, readers, .. } = self;
         let mut part: Box<OpPart> = Box::new(self.joined().pop().unwrap_or_default());
+        part.dispatches.reserve(self.most_rows.load(Ordering::Relaxed));
         let rows = match readers {
             Some(OpReaders::Basic(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
             Some(OpReaders::Detailed(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
             None => leaves.scan(share, |row| part.push(row, context)),
         }?;
+        self.most_rows.fetch_max(part.dispatches.len(), Ordering::Relaxed);
         Some((rows, part))
     }
 
@@ -175,7 +180,8 @@ impl<'a> OpPieces<'a> {
         };
         threads::pipeline(threads::Results::Large, work, consume, |pipeline| {
             tasks.into_iter().try_for_each(|task| pipeline.push(Step::Task(task)))?;
-            let ahead = 2 * threads::limit();
+            // One thread has no time for another trace.
+            let ahead = if threads::limit() > 1 { 2 * threads::limit() } else { 0 };
             let (begun, steps) = (read.len(), read.into_iter().map(Step::Take));
             let steps = steps.chain(shares[begun..].iter().copied().map(Step::Read));
             for (step, left) in steps.zip((1..=shares.len()).rev()) {
