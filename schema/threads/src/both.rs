@@ -1,6 +1,6 @@
 //! Two works at the same time.
 
-use crate::queue::{AHEAD, PUSHED, Turn, with_team};
+use crate::queue::{PUSHED, Results, Turn, with_team};
 
 /// The results of two works, at the same time where the bound allows it, else one after the other. The calling thread does the second
 /// one.
@@ -13,7 +13,7 @@ pub fn both<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> 
         Turn::Over
     };
     with_team(
-        AHEAD,
+        Results::Large,
         Box::new(|team| {
             team.add(PUSHED, Box::new(job));
             if team.is_alone() {

@@ -13,5 +13,6 @@ mod turns;
 
 pub use both::both;
 pub use permit::{Permit, free, limit, permits, set_limit};
-pub use pipeline::{Pipeline, Results, in_order, map, pipeline};
+pub use pipeline::{Pipeline, in_order, map, pipeline};
+pub use queue::Results;
 pub use turns::turns;

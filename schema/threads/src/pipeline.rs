@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::queue::{AHEAD, PUSHED, RETURNED, Team, Turn, with_team};
+use crate::queue::{PUSHED, RETURNED, Results, Team, Turn, with_team};
 
 /// The result of an item, once its job has ended.
 type Slot<T> = Arc<Mutex<Option<T>>>;
@@ -65,24 +65,6 @@ where
     }
 }
 
-/// How many results may wait for their turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Results {
-    /// At most 16, because they fill memory.
-    Large,
-    /// One for each thread, so that none stands still while one item takes longer than the others.
-    Small,
-}
-
-impl Results {
-    fn ahead(self) -> usize {
-        match self {
-            Self::Large => AHEAD,
-            Self::Small => usize::MAX,
-        }
-    }
-}
-
 /// Runs `produce`, which pushes items; does `work` on them on several threads, this one included; and calls `consume` on
 /// this thread for the results, in the order of the items. Items that `consume` returns are for work with a step in between
 /// that needs the order. They are a sequence of their own, which is consumed in the order in which they were returned, but
@@ -101,7 +83,7 @@ where
 {
     let mut outcome = Ok(());
     with_team(
-        results.ahead(),
+        results,
         Box::new(|team| {
             let mut pipeline = Pipeline { team, slots: Default::default(), work: &work, consume };
             outcome = produce(&mut pipeline).and_then(|()| pipeline.drain(0));

@@ -8,9 +8,27 @@ use std::time::Duration;
 
 use crate::permit::{Permit, permits};
 
-/// How many more jobs than there are threads may wait or be done before their turn, of those that were pushed, and of those that
-/// the consumer returned: as many again, but no more than this where results are large.
-pub(crate) const AHEAD: usize = 16;
+/// How many results may wait for their turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Results {
+    /// At most 16, and one for each thread, because they fill memory.
+    Large,
+    /// Three for each thread: a thread that works on an item for three times as long as others, be it that its core has other work, keeps
+    /// none of them waiting.
+    Small,
+}
+
+impl Results {
+    /// The number of jobs of a sequence that may be on the way.
+    fn most(self, helpers: usize) -> usize {
+        let threads = helpers + 1;
+        threads
+            + match self {
+                Self::Large => threads.min(16),
+                Self::Small => 3 * threads,
+            }
+    }
+}
 
 /// How long a thread waits for a job before other work gets its permit. Starting one takes a hundredth of that.
 const PATIENCE: Duration = Duration::from_millis(2);
@@ -53,8 +71,7 @@ struct State<'job> {
     /// Whether the leading thread waits for a job to be done.
     lead_waits: bool,
     is_closed: bool,
-    /// See [`AHEAD`].
-    ahead: usize,
+    results: Results,
 }
 
 impl<'job> State<'job> {
@@ -195,7 +212,7 @@ impl<'job> Team<'_, 'job> {
     /// The number of jobs of each sequence that may be on the way.
     pub(crate) fn most(&self) -> usize {
         let state = self.queue.lock();
-        most(state.helpers, state.ahead)
+        state.results.most(state.helpers)
     }
 
     /// Puts a job behind all others of its sequence, for another thread if there may be one more.
@@ -226,10 +243,10 @@ impl<'job> Team<'_, 'job> {
     pub(crate) fn next(&self, left: usize) -> Option<usize> {
         let mut state = self.queue.lock();
         loop {
-            let State { sequences: [pushed, returned], helpers, ahead, .. } = &mut *state;
+            let State { sequences: [pushed, returned], helpers, results, .. } = &mut *state;
             let mut next = returned.next().map(|outcome| (RETURNED, outcome));
             // What is returned for it needs room.
-            if next.is_none() && returned.done.len() < most(*helpers, *ahead) {
+            if next.is_none() && returned.done.len() < results.most(*helpers) {
                 next = pushed.next().map(|outcome| (PUSHED, outcome));
             }
             if let Some((sequence, outcome)) = next {
@@ -256,16 +273,11 @@ impl<'job> Team<'_, 'job> {
     }
 }
 
-/// The number of jobs of a sequence that may be on the way.
-fn most(helpers: usize, ahead: usize) -> usize {
-    let threads = helpers + 1;
-    threads + threads.min(ahead)
-}
-
-/// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns. `ahead` is [`AHEAD`], or more.
-pub(crate) fn with_team<'job>(ahead: usize, lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
+/// Runs `lead` on this thread, whose jobs threads beside it do too. They end before this returns.
+pub(crate) fn with_team<'job>(results: Results, lead: Box<dyn FnOnce(Team<'_, 'job>) + '_>) {
     let (waiting, sequences) = (VecDeque::new(), Default::default());
-    let state = State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false, ahead };
+    let state =
+        State { waiting, sequences, helpers: 0, idle: 0, lead_waits: false, is_closed: false, results };
     let queue = Queue { state: Mutex::new(state), begin: Condvar::new(), done: Condvar::new() };
     std::thread::scope(|scope| {
         let queue = &queue;
@@ -296,14 +308,14 @@ mod tests {
             idle: 0,
             lead_waits: false,
             is_closed: false,
-            ahead: AHEAD,
+            results: Results::Large,
         }
     }
 
     #[test]
-    fn where_results_are_small_two_for_each_thread_are_on_the_way_with_any_number_of_threads() {
-        let all = |ahead: usize| [0, 3, 63].map(|helpers| most(helpers, ahead));
-        assert_eq!((all(AHEAD), all(usize::MAX)), ([2, 8, 80], [2, 8, 128]));
+    fn where_results_are_small_four_for_each_thread_are_on_the_way_with_any_number_of_threads() {
+        let all = |results: Results| [0, 3, 63].map(|helpers| results.most(helpers));
+        assert_eq!((all(Results::Large), all(Results::Small)), ([2, 8, 80], [4, 16, 256]));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Long work on a few items, by as many threads as are free at each moment.
 
-use crate::queue::{AHEAD, PUSHED, Turn, with_team};
+use crate::queue::{PUSHED, Results, Turn, with_team};
 
 /// Does `turn` on all items on several threads, and again on what it returns, until nothing is left. After its turn an item goes
 /// behind the others, and threads that other work has left meanwhile take some.
 pub fn turns<I: Send>(items: impl IntoIterator<Item = I>, turn: impl Fn(I) -> Option<I> + Sync) {
     let turn = &turn;
     with_team(
-        AHEAD,
+        Results::Large,
         Box::new(|team| {
             for item in items {
                 let mut left = Some(item);
