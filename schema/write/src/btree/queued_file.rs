@@ -11,8 +11,11 @@ use platform::positional::write_all_at;
 
 use super::store::Target;
 
-/// Writes that may wait, most of them of 256 KiB and some of twice that.
+/// Writes that may wait.
 const MOST_WAITING: usize = 64;
+
+/// The bytes of a write, at most. Those of a trace in pieces have half as many.
+const LONGEST: usize = 1 << 20;
 
 /// A file that a thread of its own writes, in the order of the writes: the system lets one thread at a time write to a file, and
 /// makes it wait for the disk. Where the process may use one thread only, that one writes.
@@ -52,6 +55,11 @@ impl QueuedFile {
         if let Writer::Caller(_) = self.0 { job() } else { self.add(Job::Call(Box::new(job))) }
     }
 
+    fn add_parts(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let mut parts = bytes.chunks(LONGEST).zip((offset..).step_by(LONGEST));
+        parts.try_for_each(|(part, offset)| self.add(Job::Write(part.to_vec(), offset)))
+    }
+
     fn add(&mut self, job: Job) -> io::Result<()> {
         match &self.0 {
             Writer::Thread(jobs, _) if jobs.send(job).is_ok() => Ok(()),
@@ -80,13 +88,14 @@ impl Target for QueuedFile {
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         match &self.0 {
             Writer::Caller(file) => write_all_at(file, bytes, offset),
-            _ => self.add(Job::Write(bytes.to_vec(), offset)),
+            _ => self.add_parts(bytes, offset),
         }
     }
 
     fn write_run(&mut self, pages: Vec<u8>, offset: u64) -> io::Result<Option<Vec<u8>>> {
         match &self.0 {
             Writer::Caller(file) => write_all_at(file, &pages, offset).map(|()| Some(pages)),
+            _ if pages.len() > LONGEST => self.add_parts(&pages, offset).map(|()| None),
             _ => self.add(Job::Write(pages, offset)).map(|()| None),
         }
     }
@@ -158,10 +167,14 @@ mod tests {
             })
             .unwrap();
             file.write_at(b"first", 0).unwrap();
+            let long: Vec<u8> = (0..2 * LONGEST + 5).map(|at| (at % 251) as u8).collect();
+            file.write_run(long.clone(), 200 * 4_096).unwrap();
             file.finish().unwrap();
             assert!(was_called.load(Ordering::Relaxed), "{limit} threads");
             let bytes = std::fs::read(&path).unwrap();
-            assert!(bytes.starts_with(b"first") && bytes.ends_with(&[199; 4_096]), "{limit} threads");
+            let (short, behind) = bytes.split_at(200 * 4_096);
+            assert!(short.starts_with(b"first") && short.ends_with(&[199; 4_096]), "{limit} threads");
+            assert!(behind == long, "{limit} threads");
         }
     }
 
