@@ -314,59 +314,64 @@ fn boot() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::RefCell;
     use std::num::NonZero;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::sync::mpsc::channel;
 
     use super::*;
 
-    thread_local! {
-        /// The synced files, and whether a synced state existed at that time.
-        static SYNCED: RefCell<Vec<(String, bool)>> = const { RefCell::new(Vec::new()) };
-    }
+    /// The synced files of all folders, and whether a synced state existed at that time.
+    static SYNCED: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
 
     fn record(path: &Path) -> io::Result<()> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_described = path.with_file_name("state.synced").exists() || path.join("state.synced").exists();
-        SYNCED.with_borrow_mut(|synced| synced.push((name, is_described)));
+        SYNCED.lock().unwrap().push((path.to_owned(), is_described));
         Ok(())
     }
 
-    /// A merge after one synced checkpoint and `more` others.
-    fn started(output: &Path, more: usize) -> (Checkpoint, MergeState) {
-        threads::set_limit(NonZero::new(1).unwrap());
+    /// A merge after one synced checkpoint and `more` others, with as many threads.
+    fn started(output: &Path, more: usize, limit: usize) -> (Checkpoint, MergeState) {
+        threads::set_limit(NonZero::new(limit).unwrap());
         let mut checkpoint = Checkpoint::open(output, &[], 7).unwrap();
         checkpoint.states().disk = Disk { sync: record, every: 0 };
         let mut merge = checkpoint.start(false).unwrap();
         for done in 0..=more {
             merge.writer.intern(&format!("input {done}")).unwrap();
             checkpoint.save(&mut merge, done + 1).unwrap();
+            let (saved, is_saved) = channel();
+            merge.writer.when_written(move || saved.send(()).map_err(io::Error::other)).unwrap();
+            is_saved.recv().unwrap();
             checkpoint.states().disk.every = u64::MAX;
         }
+        checkpoint.states().wait().unwrap();
         (checkpoint, merge)
     }
 
     #[test]
     fn a_state_is_synced_only_after_its_data() {
-        let folder = tempfile::tempdir().unwrap();
-        let (checkpoint, _) = started(&folder.path().join("all.db"), 2);
-        let folder = checkpoint.folder.path();
-        let folder = folder.file_name().unwrap().to_str().unwrap();
-        let expected = [("part", false), ("texts", false), ("state.synced.next", false), (folder, true)];
-        let expected = expected.map(|(name, is_described)| (name.to_owned(), is_described));
-        assert_eq!(SYNCED.take(), expected);
+        for limit in [1, 2] {
+            let folder = tempfile::tempdir().unwrap();
+            let (checkpoint, _merge) = started(&folder.path().join("all.db"), 2, limit);
+            let folder = checkpoint.folder.path();
+            let files = ["part", "texts", "state.synced.next"].map(|file| (folder.join(file), false));
+            let mut synced = std::mem::take(&mut *SYNCED.lock().unwrap());
+            synced.retain(|(path, _)| path.starts_with(&folder));
+            assert_eq!(synced, [&files[..], &[(folder, true)]].concat(), "{limit} threads");
+        }
     }
 
     #[test]
     fn after_another_boot_a_merge_resumes_from_the_synced_state() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut checkpoint, merge) = started(&folder.path().join("all.db"), 2);
-        drop(merge);
-        assert_eq!(checkpoint.start(true).unwrap().done, Some(3), "nothing was lost");
-        checkpoint.boot += 1;
-        assert_eq!(checkpoint.start(true).unwrap().done, Some(1), "the power was lost");
-        fs::remove_file(checkpoint.states().synced()).unwrap();
-        assert_eq!(checkpoint.start(true).unwrap().done, None, "before anything was synced");
+        for limit in [1, 2] {
+            let folder = tempfile::tempdir().unwrap();
+            let (mut checkpoint, merge) = started(&folder.path().join("all.db"), 2, limit);
+            drop(merge);
+            assert_eq!(checkpoint.start(true).unwrap().done, Some(3), "nothing was lost");
+            checkpoint.boot += 1;
+            assert_eq!(checkpoint.start(true).unwrap().done, Some(1), "the power was lost");
+            fs::remove_file(checkpoint.states().synced()).unwrap();
+            assert_eq!(checkpoint.start(true).unwrap().done, None, "before anything was synced");
+        }
     }
 
     #[test]

@@ -21,12 +21,12 @@ impl Merge<'_> {
         group: &[usize],
     ) -> Result<(), MergeError> {
         let (mut next, mut unsaved) = (None, 0);
-        for (at, follower) in group.iter().zip(group.iter().skip(1).map(Some).chain([None])) {
-            let input = &self.inputs[*at];
+        for (position, &at) in group.iter().enumerate() {
+            let input = &self.inputs[at];
             let opened = next.take().unwrap_or_else(|| open(input));
-            let follower = follower.map(|&at| &self.inputs[at]);
+            let follower = group.get(position + 1).map(|&at| &self.inputs[at]);
             let follower = follower.map(|input| Box::new(|| open(input)) as OpenTrace<'_>);
-            next = self.write_pieces(state, *at, opened, follower)?;
+            next = self.write_pieces(state, at, opened, follower)?;
             unsaved += input.bytes();
             if unsaved >= UNSAVED {
                 checkpoint.save(state, at + 1)?;
