@@ -106,8 +106,14 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
         let range = first.min(from_end).saturating_sub(FARTHEST)
             ..(first.max(from_end) + FARTHEST).min(other.len() - steps);
         for block in range.clone().step_by(BLOCK).map(|begin| begin..range.end.min(begin + BLOCK)) {
-            for (second, begun) in block.clone().zip(intervals.begun(first, block)) {
-                let worst = if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
+            let worst =
+                |best: &[(f64, usize)]| if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
+            let (least, begun) = intervals.begun(first, block.clone());
+            if least >= worst(&best) {
+                continue;
+            }
+            for (second, begun) in block.zip(begun) {
+                let worst = worst(&best);
                 if begun >= worst {
                     continue;
                 }
@@ -144,15 +150,18 @@ impl<'a> Intervals<'a> {
         Self { one: one.steps(), other: other.steps(), labels: are_stated.then_some((one, other)) }
     }
 
-    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`LEAST`] intervals: the compiler
-    /// compares those of several places at once.
-    fn begun(&self, first: usize, places: Range<usize>) -> [f64; BLOCK] {
-        let mut losses = [0.0; BLOCK];
-        for (step, one) in self.one[first..first + LEAST].iter().enumerate() {
-            let others = &self.other[places.start + step..places.end + step];
-            losses.iter_mut().zip(others).for_each(|(loss, other)| *loss += square(one - other));
+    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`LEAST`] intervals, and the least of
+    /// these: the compiler compares those of several places at once.
+    fn begun(&self, first: usize, places: Range<usize>) -> (f64, [f64; BLOCK]) {
+        let [one, two, three]: [f64; LEAST] = std::array::from_fn(|step| self.one[first + step]);
+        let [ones, twos, threes]: [&[f64]; LEAST] =
+            std::array::from_fn(|step| &self.other[places.start + step..places.end + step]);
+        let (mut losses, mut least) = ([f64::INFINITY; BLOCK], f64::INFINITY);
+        for (loss, ((a, b), c)) in losses.iter_mut().zip(ones.iter().zip(twos).zip(threes)) {
+            *loss = square(one - a) + square(two - b) + square(three - c);
+            least = if *loss < least { *loss } else { least };
         }
-        losses
+        (least, losses)
     }
 
     /// The squares of the differences of this number of consecutive intervals in ns²; at least `worst` where it is no less.

@@ -148,9 +148,10 @@ impl CollectiveFinder {
             let name = text.to_owned();
             CollectiveCalls { process, agent, name, kind, communicator, ..CollectiveCalls::default() }
         });
+        if collective.is_some() || !found.labels.is_empty() {
+            found.state(label, self.sizes.number(collective));
+        }
         found.calls.push((start, start.saturating_add(duration)));
-        found.labels.push(label);
-        found.sizes.push(self.sizes.number(collective));
     }
 
     /// What was found in rows that follow each other in the same tables.
@@ -228,27 +229,48 @@ impl CollectiveCalls {
     /// All calls of parts, in their order; `None` without any part.
     fn joined(parts: Vec<Self>) -> Option<Self> {
         let calls: usize = parts.iter().map(|part| part.calls.len()).sum();
+        let are_stated = parts.iter().any(|part| !part.labels.is_empty());
         let mut parts = parts.into_iter();
         let mut all = parts.next()?;
-        let more = calls - all.calls.len();
-        all.calls.reserve_exact(more);
-        all.labels.reserve_exact(more);
-        all.sizes.reserve_exact(more);
+        all.calls.reserve_exact(calls - all.calls.len());
+        if are_stated {
+            all.labels.reserve_exact(calls - all.labels.len());
+            all.sizes.reserve_exact(calls - all.sizes.len());
+        }
         parts.for_each(|part| all.append(part));
         Some(all)
     }
 
+    /// Adds what the trace states of the next call.
+    fn state(&mut self, label: Label, size: u32) {
+        self.pad();
+        self.labels.push(label);
+        self.sizes.push(size);
+    }
+
+    /// Brings labels and sizes to the number of calls: of the last ones the trace states nothing.
+    fn pad(&mut self) {
+        self.labels.resize(self.calls.len(), Label::default());
+        self.sizes.resize(self.calls.len(), 0);
+    }
+
     /// Adds the calls of another.
     fn append(&mut self, other: Self) {
+        let are_stated = !(self.labels.is_empty() && other.labels.is_empty());
+        if are_stated {
+            self.pad();
+        }
         self.calls.extend(other.calls);
-        self.labels.extend(other.labels);
-        self.sizes.extend(other.sizes);
+        if are_stated {
+            self.labels.extend(other.labels);
+            self.sizes.extend(other.sizes);
+            self.pad();
+        }
     }
 
     /// Sorts calls by end.
     fn sort(&mut self) {
-        if self.labels.iter().all(|label| *label == Label::default()) {
-            (self.labels, self.sizes) = (Vec::new(), Vec::new());
+        if self.labels.is_empty() {
             return self.calls.sort_by_key(|&(start, end)| (end, start));
         }
         let stated = self.labels.drain(..).zip(self.sizes.drain(..));
@@ -315,6 +337,31 @@ mod tests {
         let calls: Vec<_> = found.iter().map(|found| (found.agent.0, found.calls.clone())).collect();
         assert_eq!(calls, [(0, vec![(1, 5), (10, 15)]), (1, vec![(12, 15)])]);
         assert_eq!(found[0].kind, found[1].kind);
+    }
+
+    #[test]
+    fn calls_of_which_the_trace_states_nothing_have_empty_labels_beside_others() {
+        let label = Label { tag: 3, number: 7 };
+        let part = |stated: &[bool]| {
+            let mut part = CollectiveCalls::default();
+            for &is_stated in stated {
+                if is_stated {
+                    part.state(label, 5);
+                }
+                part.calls.push((0, 1));
+            }
+            part
+        };
+        for stated in [[false; 4], [false, true, false, false], [true, false, false, true]] {
+            let joined =
+                CollectiveCalls::joined(stated.iter().map(|&stated| part(&[stated])).collect()).unwrap();
+            assert_eq!(joined.calls.len(), 4);
+            let labels = stated.map(|is_stated| if is_stated { label } else { Label::default() });
+            let sizes = stated.map(|is_stated| if is_stated { 5 } else { 0 });
+            let is_any = stated.contains(&true);
+            assert_eq!(joined.labels, if is_any { labels.to_vec() } else { Vec::new() });
+            assert_eq!(joined.sizes, if is_any { sizes.to_vec() } else { Vec::new() });
+        }
     }
 
     #[test]
