@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::kernel_names::KernelNames;
 use crate::kernels::Group;
-use crate::ops::{AgentOps, Order};
+use crate::ops::{AgentOps, Order, dispatches_on_threads};
 use crate::parallel;
 use crate::ranges::Repeated;
 
@@ -53,8 +53,8 @@ pub(crate) struct LateInputs<'a> {
 /// Calls with one kernel and shape, in order of start.
 #[derive(Debug, Default)]
 struct Calls {
-    /// The rows by position in their step.
-    rows: Vec<Vec<u32>>,
+    /// By position in their step.
+    calls: Vec<Vec<Call>>,
     /// By step, how many calls there were so far; ascending.
     steps: Vec<(usize, usize)>,
 }
@@ -83,12 +83,35 @@ impl Calls {
     }
 
     /// Adds the next call, which belongs to a step.
-    fn add(&mut self, step: usize, row: u32) {
+    fn add(&mut self, step: usize, call: Call) {
         let position = self.next_of_step(step);
-        if self.rows.len() <= position {
-            self.rows.resize_with(position + 1, Vec::new);
+        if self.calls.len() <= position {
+            self.calls.resize_with(position + 1, Vec::new);
         }
-        self.rows[position].push(row);
+        self.calls[position].push(call);
+    }
+}
+
+/// A row and above it its four-byte duration, so that few durations are fetched again from all over the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Call(u64);
+
+impl Call {
+    fn of(row: u32, short: u32) -> Self {
+        Self(u64::from(short) << 32 | u64::from(row))
+    }
+
+    fn row(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Its duration in ns, which is known to be valid.
+    #[inline]
+    fn length(self, durations: &Durations) -> i64 {
+        match (self.0 >> 32) as u32 {
+            u32::MAX => durations.valid(self.row() as usize).unwrap_or(i64::MAX),
+            short => i64::from(short),
+        }
     }
 }
 
@@ -149,26 +172,27 @@ impl LateInputs<'_> {
     fn late_in_steps(&self, steps: &Repeated, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
         let &Self { tables, names, order, .. } = self;
         let dispatches = &tables.dispatches;
-        // Counts by step take as much memory as the ops: not those of all GPUs at once.
-        let of_gpus = threads::map(&order.agents, |ops| {
-            let mut works: FxHashMap<Work, Calls> = FxHashMap::default();
-            for &row in &ops.dispatches {
+        let mut works: Vec<FxHashMap<Work, Calls>> = Vec::new();
+        works.resize_with(order.agents.len(), FxHashMap::default);
+        dispatches_on_threads(tables, order, &mut works, |works, rows| {
+            for &row in rows {
                 let kernel = names.kernel(dispatches.name[row as usize]);
                 // What runs outside the steps has no position in one.
                 if is_suspect[kernel]
                     && let Some(step) = steps.of_dispatch(tables, row as usize)
                 {
                     let shape = dispatches.shape.get(row as usize);
-                    works.entry(Work::of(kernel, shape)).or_default().add(step, row);
+                    let call = Call::of(row, dispatches.duration.short()[row as usize]);
+                    works.entry(Work::of(kernel, shape)).or_default().add(step, call);
                 }
             }
-            let late = |(work, Calls { rows, .. }): (Work, Calls)| {
-                let mut late = LateCalls::default();
-                rows.iter().for_each(|rows| late.add(&dispatches.duration, rows, MOST[0]));
-                (work.kernel(), late)
-            };
-            works.into_iter().map(late).collect::<Vec<_>>()
         });
+        let late = |(work, Calls { calls, .. }): (Work, Calls)| {
+            let mut late = LateCalls::default();
+            calls.into_iter().for_each(|mut calls| late.add(&dispatches.duration, &mut calls, MOST[0]));
+            (work.kernel(), late)
+        };
+        let of_gpus = threads::map(works, |works| works.into_iter().map(late).collect::<Vec<_>>());
         of_gpus.into_iter().flatten().collect()
     }
 
@@ -180,34 +204,41 @@ impl LateInputs<'_> {
         let tracks = tables.tracks.rows().iter();
         let gpu_of_track: Vec<Option<usize>> = tracks.map(|track| gpus.get(&track.agent).copied()).collect();
         let parts = threads::map(parallel::stretches(dispatches.len()), |rows| {
-            let mut works: Vec<FxHashMap<Work, Vec<u32>>> = vec![FxHashMap::default(); order.agents.len()];
-            for row in rows {
-                let kernel = names.kernel(dispatches.name[row]);
+            let mut works: Vec<FxHashMap<Work, Vec<Call>>> = vec![FxHashMap::default(); order.agents.len()];
+            let of_rows = dispatches.name[rows.clone()].iter().zip(&dispatches.track[rows.clone()]);
+            let of_rows = of_rows.zip(&dispatches.duration.short()[rows.clone()]);
+            for (row, ((&name, track), &short)) in rows.zip(of_rows) {
+                let kernel = names.kernel(name);
                 if is_suspect[kernel]
                     && let Some(shape) = dispatches.shape.get(row)
-                    && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
-                    && dispatches.duration.valid(row).is_some()
+                    && let Some(gpu) = gpu_of_track[track.index()]
+                    && (short != u32::MAX || dispatches.duration.valid(row).is_some())
                 {
-                    works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(row as u32);
+                    let call = Call::of(row as u32, short);
+                    works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
                 }
             }
             works
         });
-        let mut works: FxHashMap<(usize, Work), Vec<Vec<u32>>> = FxHashMap::default();
+        let mut works: FxHashMap<(usize, Work), Vec<Vec<Call>>> = FxHashMap::default();
         for (gpu, of_gpu) in parts.into_iter().flat_map(|part| part.into_iter().enumerate()) {
-            of_gpu.into_iter().for_each(|(work, rows)| works.entry((gpu, work)).or_default().push(rows));
+            of_gpu.into_iter().for_each(|(work, calls)| works.entry((gpu, work)).or_default().push(calls));
         }
-        let works: Vec<(Work, Vec<Vec<u32>>)> =
+        let mut works: Vec<(Work, Vec<Vec<Call>>)> =
             works.into_iter().map(|((_, work), parts)| (work, parts)).collect();
-        let late = |works: &[(Work, Vec<Vec<u32>>)]| {
-            let late = |(work, parts): &(Work, Vec<Vec<u32>>)| {
+        let batch = parallel::batch(works.len());
+        let late = |works: &mut [(Work, Vec<Vec<Call>>)]| {
+            let late = |(work, parts): &mut (Work, Vec<Vec<Call>>)| {
                 let mut late = LateCalls::default();
-                late.add(&dispatches.duration, &parts.concat(), MOST[1]);
+                match parts.as_mut_slice() {
+                    [calls] => late.add(&dispatches.duration, calls, MOST[1]),
+                    parts => late.add(&dispatches.duration, &mut parts.concat(), MOST[1]),
+                }
                 (work.kernel(), late)
             };
-            works.iter().map(late).collect::<Vec<_>>()
+            works.iter_mut().map(late).collect::<Vec<_>>()
         };
-        threads::map(works.chunks(parallel::batch(works.len())), late).into_iter().flatten().collect()
+        threads::map(works.chunks_mut(batch), late).into_iter().flatten().collect()
     }
 }
 
@@ -219,25 +250,28 @@ fn most_excess(group: &Group) -> f64 {
 }
 
 impl LateCalls {
-    /// Adds the calls of one work, of which at least the part `most` must be usual.
-    fn add(&mut self, durations: &Durations, rows: &[u32], most: f64) {
-        if rows.len() < LEAST_CALLS {
+    /// Adds the calls of one work, of which at least the part `most` must be usual. Reorders them.
+    fn add(&mut self, durations: &Durations, calls: &mut [Call], most: f64) {
+        if calls.len() < LEAST_CALLS {
             return;
         }
-        let calls = || rows.iter().filter_map(|&row| Some((durations.valid(row as usize)?, row)));
-        let mut lengths: Vec<i64> = calls().map(|(duration, _)| duration).collect();
-        let middle = lengths.len() / 2;
-        let median = *lengths.select_nth_unstable(middle).1;
-        let near = |&&duration: &&i64| (duration - median).abs() as f64 <= NEAR * median as f64;
-        if (lengths.iter().filter(near).count() as f64) < most * lengths.len() as f64 {
+        let length = |call: &Call| call.length(durations);
+        let middle = calls.len() / 2;
+        let mut median = length(calls.select_nth_unstable(middle).1);
+        if median >= i64::from(u32::MAX) {
+            median = length(calls.select_nth_unstable_by_key(middle, length).1);
+        }
+        let near = (NEAR * median as f64) as i64;
+        let is_near = |call: &&Call| (length(call) - median).abs() <= near;
+        if (calls.iter().filter(is_near).count() as f64) < most * calls.len() as f64 {
             return;
         }
-        self.of += lengths.len() as u64;
-        for (duration, row) in calls().filter(|&(duration, _)| duration as f64 >= LATE * median as f64) {
-            let excess = duration - median;
+        self.of += calls.len() as u64;
+        for call in calls.iter().filter(|call| length(call) as f64 >= LATE * median as f64) {
+            let excess = length(call) - median;
             self.calls += 1;
             self.excess_ns = self.excess_ns.saturating_add(excess);
-            self.worst.push((excess, row));
+            self.worst.push((excess, call.row()));
         }
     }
 
@@ -247,5 +281,43 @@ impl LateCalls {
         self.calls += other.calls;
         self.of += other.of;
         self.worst.extend(other.worst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn late_calls_are_those_far_beyond_the_median_of_a_usual_work(
+            lengths in prop::collection::vec(
+                prop_oneof![95_i64..106, 100_i64..200, 5_000_000_000_i64..6_000_000_000, 0_i64..3],
+                0..40,
+            ),
+        ) {
+            let durations: Durations = lengths.iter().copied().map(Some).collect();
+            let mut calls: Vec<Call> =
+                durations.short().iter().enumerate().map(|(row, &short)| Call::of(row as u32, short)).collect();
+            let mut found = LateCalls::default();
+            found.add(&durations, &mut calls, MOST[0]);
+            found.worst.sort_unstable_by_key(|&(_, row)| row);
+
+            let mut sorted = lengths.clone();
+            sorted.sort_unstable();
+            let median = sorted.get(lengths.len() / 2).copied().unwrap_or_default();
+            let usual = lengths.iter().filter(|&&length| (length - median).abs() as f64 <= NEAR * median as f64);
+            let is_usual =
+                lengths.len() >= LEAST_CALLS && usual.count() as f64 >= MOST[0] * lengths.len() as f64;
+            let late = lengths.iter().zip(0..).filter(|&(&length, _)| length as f64 >= LATE * median as f64);
+            let expected: Vec<(i64, u32)> =
+                late.filter(|_| is_usual).map(|(length, row)| (length - median, row)).collect();
+            prop_assert_eq!(found.of, if is_usual { lengths.len() as u64 } else { 0 });
+            prop_assert_eq!(found.calls, expected.len() as u64);
+            prop_assert_eq!(found.excess_ns, expected.iter().map(|&(excess, _)| excess).sum::<i64>());
+            prop_assert_eq!(found.worst, expected);
+        }
     }
 }

@@ -296,6 +296,28 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
     threads::turns(shares, |share| Share::take_turn(share, &each));
 }
 
+/// Walks the dispatches of all GPUs side by side on several threads, those of each GPU in order of start: `each` gets some rows at a time.
+pub(crate) fn dispatches_on_threads<S: Send>(
+    tables: &Tables,
+    order: &Order,
+    states: &mut [S],
+    each: impl Fn(&mut S, &[u32]) + Sync,
+) {
+    let all = all_rows(tables);
+    let gpus = order.agents.len().div_ceil(parallel::shares(tables.dispatches.len())).max(1);
+    let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
+    threads::map(shares, |(agents, states)| {
+        let mut left: Vec<&[u32]> = agents.iter().map(|ops| ops.dispatches.as_slice()).collect();
+        let mut limit = all.start;
+        while left.iter().any(|rows| !rows.is_empty()) {
+            limit = stretch_end(limit, all.end);
+            for (rows, state) in left.iter_mut().zip(states.iter_mut()) {
+                each(state, split_while(rows, |row| row < limit as usize));
+            }
+        }
+    });
+}
+
 fn walks<'a>(tables: &'a Tables, agents: &'a [AgentOps]) -> Vec<InOrder<'a>> {
     agents.iter().map(|ops| ops.in_order(tables)).collect()
 }
