@@ -69,6 +69,7 @@ pub mod dialect;
 mod error;
 mod foreign;
 mod gzip;
+mod hash;
 mod ids;
 mod input;
 pub mod layout;

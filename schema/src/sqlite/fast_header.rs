@@ -2,6 +2,7 @@
 
 use super::layout::{Layout, Place, Stored};
 use super::record::{WIDTH, width};
+use crate::hash::spread;
 
 pub(super) const WORD: usize = size_of::<u64>();
 /// The bytes of a header that may be looked at, `W` words of them: its length, and types of one byte each.
@@ -164,8 +165,6 @@ pub(super) fn key<const W: usize>(record: &[u8; RECORD], masks: &Masks) -> [u64;
 /// Where a header is remembered.
 #[inline(always)]
 pub(super) fn place<const W: usize>(key: [u64; W]) -> usize {
-    // Odd and without a pattern.
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = key.iter().fold(0, |mixed: u64, word| mixed.rotate_left(29) ^ word);
-    2 * (mixed.wrapping_mul(FACTOR) >> (u64::BITS - PLACES.ilog2())) as usize
+    2 * (spread(mixed) >> (u64::BITS - PLACES.ilog2())) as usize
 }

@@ -2,6 +2,7 @@
 
 use super::fast_rows::FastRow;
 use super::row::Row;
+use crate::hash::spread;
 
 /// Something of each record header, found once: the types of all values follow from it.
 #[derive(Debug)]
@@ -138,10 +139,8 @@ impl StoredKey {
     /// A number whose upper bits differ for most keys.
     #[inline]
     pub(crate) fn hash(&self) -> u64 {
-        // Odd and without a pattern.
-        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
         let [first, second] = self.words;
-        (first ^ second.rotate_left(27) ^ self.types.rotate_left(49)).wrapping_mul(FACTOR)
+        spread(first ^ second.rotate_left(27) ^ self.types.rotate_left(49))
     }
 }
 

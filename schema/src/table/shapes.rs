@@ -2,6 +2,7 @@ use std::str::FromStr;
 
 use super::interned::{Distinct, Interned};
 use crate::ShapeId;
+use crate::hash::spread;
 
 /// How a kernel was launched. `None` is unknown, never a default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -56,17 +57,15 @@ impl Distinct for Shape {
     #[inline]
     fn slot(&self) -> usize {
         let [items, workgroup] = [self.items, self.workgroup.map(|axes| axes.map(u64::from))];
-        (spread(items.or(workgroup).unwrap_or_default()) >> 32) as usize
+        (spread_axes(items.or(workgroup).unwrap_or_default()) >> 32) as usize
     }
 }
 
 /// A number from sizes of three axes, for a place in a cache: sizes, which are mostly powers of two, differ in its upper
 /// bits.
 #[inline]
-fn spread([x, y, z]: [u64; 3]) -> u64 {
-    // Odd and without a pattern.
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    (x ^ y.rotate_left(21) ^ z.rotate_left(42)).wrapping_mul(FACTOR)
+fn spread_axes([x, y, z]: [u64; 3]) -> u64 {
+    spread(x ^ y.rotate_left(21) ^ z.rotate_left(42))
 }
 
 /// The distinct launch shapes of a trace.

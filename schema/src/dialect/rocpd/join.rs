@@ -90,22 +90,16 @@ impl Join<'_> {
         let copies = if self.hold_copies { &mut met.held } else { &mut tables.copies };
         let before = copies.len();
         met.bytes_of_calls.extend(part.bytes_of_calls.drain(..).map(|(call, copy)| (call, before + copy)));
-        copies.reserve(part.copies.len());
-        for mut copy in part.copies.drain(..) {
+        for copy in moved(&mut part.copies, copies) {
             copy.track = tracks[copy.track.index()];
             copy.source = copy.source.map(|gpu| gpus[gpu.index()]);
             copy.destination = copy.destination.map(|gpu| gpus[gpu.index()]);
-            copies.push(copy);
         }
-        tables.barriers.reserve(part.barriers.len());
-        for mut barrier in part.barriers.drain(..) {
+        for barrier in moved(&mut part.barriers, &mut tables.barriers) {
             barrier.track = tracks[barrier.track.index()];
-            tables.barriers.push(barrier);
         }
-        tables.ranges.reserve(part.ranges.len());
-        for mut range in part.ranges.drain(..) {
+        for range in moved(&mut part.ranges, &mut tables.ranges) {
             range.process = process(range.process);
-            tables.ranges.push(range);
         }
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.append(&mut part.extra_links);
@@ -167,6 +161,17 @@ impl Join<'_> {
             tables.copies = self.met.held;
         }
     }
+}
+
+/// Moves rows to the end of others, without a copy where there are none, and returns them there.
+fn moved<'t, T>(rows: &mut Vec<T>, to: &'t mut Vec<T>) -> &'t mut [T] {
+    let first = to.len();
+    if first == 0 {
+        std::mem::swap(rows, to);
+    } else {
+        to.append(rows);
+    }
+    &mut to[first..]
 }
 
 /// Adds the ids of the values behind those that have one.

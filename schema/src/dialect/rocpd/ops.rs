@@ -418,7 +418,7 @@ impl OpPart {
 
     /// Shape and hardware queue of rocm-trace-lite's `completionSignal`, if the shape is cached.
     #[inline(always)]
-    pub(super) fn met_signal(&self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+    pub(super) fn met_signal(&mut self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
         self.recent_signals.find(text)
     }
 

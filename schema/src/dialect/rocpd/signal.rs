@@ -1,5 +1,6 @@
 use super::recent_shapes::{RecentShapes, ShapeKey};
 use crate::ShapeId;
+use crate::hash::spread;
 use crate::table::{Shape, axes};
 
 /// Reads rocm-trace-lite's `completionSignal`: `hwq=0x7f1200 wg=256,1,1 grid=1024,1,1`, any part of which
@@ -23,16 +24,19 @@ pub(super) fn parse(text: &str) -> (Option<Shape>, Option<u64>) {
     (known.then(|| Shape::of_items(workgroup, items)), queue)
 }
 
-/// Cached shapes by the text behind the queue.
+/// Cached shapes by the text behind the queue, and cached queues.
 #[derive(Debug, Default)]
-pub(super) struct RecentSignals(RecentShapes<Sizes>);
+pub(super) struct RecentSignals {
+    shapes: RecentShapes<Sizes>,
+    queues: RecentQueues,
+}
 
 impl RecentSignals {
     /// The result of [`parse`], if the shape is cached.
     #[inline]
-    pub(super) fn find(&self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
-        let (queue, sizes) = split(text)?;
-        let shape = self.0.find(&Sizes::of(sizes)?)?;
+    pub(super) fn find(&mut self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+        let (queue, sizes) = self.queues.split(text)?;
+        let shape = self.shapes.find(&Sizes::of(sizes)?)?;
         Some((shape, queue))
     }
 
@@ -52,7 +56,7 @@ impl RecentSignals {
             && !sizes.windows(4).any(|word| word == b"hwq=")
             && let Some(sizes) = Sizes::of(sizes)
         {
-            self.0.add(sizes, shape);
+            self.shapes.add(sizes, shape);
         }
         (shape, queue)
     }
@@ -63,10 +67,19 @@ const WORD: usize = size_of::<u64>();
 const WORDS: usize = 6;
 
 /// A short text as words, of which the last ones overlap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Eq)]
 struct Sizes {
     length: usize,
     words: [u64; WORDS],
+}
+
+impl PartialEq for Sizes {
+    /// Without the call that comparing arrays of this length makes.
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        let words = self.words.iter().zip(&other.words);
+        self.length == other.length && words.fold(0, |differing, (one, other)| differing | one ^ other) == 0
+    }
 }
 
 impl Sizes {
@@ -85,11 +98,76 @@ impl Sizes {
 impl ShapeKey for Sizes {
     #[inline]
     fn hash(&self) -> u64 {
-        // Odd and without a pattern.
-        const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
         let mixed = self.words.iter().fold(0, |mixed: u64, word| mixed.rotate_left(19) ^ word);
-        (mixed ^ mixed >> 32).wrapping_mul(FACTOR)
+        spread(mixed ^ mixed >> 32)
     }
+}
+
+/// What comes before a queue.
+const PREFIX: &[u8; 6] = b"hwq=0x";
+
+/// The number of cached queues.
+const QUEUES: usize = 64;
+
+/// Queues of 8 digits and more by their digits, of which most rows have the same number.
+#[derive(Debug)]
+struct RecentQueues {
+    digits: usize,
+    slots: [Queue; QUEUES],
+}
+
+/// The digits of a queue, of which the two words have all, and its number.
+#[derive(Debug, Clone, Copy, Default)]
+struct Queue {
+    digits: usize,
+    words: [u64; 2],
+    number: u64,
+}
+
+impl Default for RecentQueues {
+    fn default() -> Self {
+        Self { digits: WORD, slots: [Queue::default(); QUEUES] }
+    }
+}
+
+impl RecentQueues {
+    /// The same as [`split`].
+    #[inline]
+    fn split<'t>(&mut self, text: &'t [u8]) -> Option<(Option<u64>, &'t [u8])> {
+        if let Some((words, rest)) = words(text, self.digits) {
+            let Queue { digits, words: known, number } = self.slots[slot(words)];
+            if (digits, known) == (self.digits, words) {
+                return Some((Some(number), rest));
+            }
+        }
+        self.split_other(text)
+    }
+
+    #[inline(never)]
+    fn split_other<'t>(&mut self, text: &'t [u8]) -> Option<(Option<u64>, &'t [u8])> {
+        let (queue, rest) = split(text)?;
+        let digits = text.len().saturating_sub(rest.len() + PREFIX.len());
+        if let (Some(number), Some((words, _))) = (queue, words(text, digits)) {
+            self.digits = digits;
+            self.slots[slot(words)] = Queue { digits, words, number };
+        }
+        Some((queue, rest))
+    }
+}
+
+/// The first and the last eight of what may be the digits of a queue, if they are 8 to 16, and what follows them.
+#[inline]
+fn words(text: &[u8], digits: usize) -> Option<([u64; 2], &[u8])> {
+    let (all, rest) = text.strip_prefix(PREFIX)?.split_at_checked(digits)?;
+    let is_word = (WORD..=2 * WORD).contains(&digits) && matches!(rest.first(), None | Some(b' '));
+    let words = [all.first_chunk()?, all.last_chunk()?].map(|word| u64::from_ne_bytes(*word));
+    is_word.then_some((words, rest))
+}
+
+/// Where a queue is cached.
+#[inline]
+fn slot([first, last]: [u64; 2]) -> usize {
+    (spread(first.rotate_left(29) ^ last) >> (u64::BITS - QUEUES.ilog2())) as usize
 }
 
 /// What a digit of a queue counts; more than 15 is none.
@@ -107,7 +185,7 @@ const DIGITS: [u8; 256] = {
 /// The queue of a text that begins with one, and what follows it. `None` where the queue is not as rocm-trace-lite writes it.
 #[inline]
 fn split(text: &[u8]) -> Option<(Option<u64>, &[u8])> {
-    let Some(rest) = text.strip_prefix(b"hwq=0x") else { return Some((None, text)) };
+    let Some(rest) = text.strip_prefix(PREFIX) else { return Some((None, text)) };
     let (mut queue, mut length) = (0, 0);
     for &byte in rest {
         let digit = DIGITS[usize::from(byte)];
@@ -153,6 +231,20 @@ mod tests {
         let mut recent = RecentSignals::default();
         assert_eq!(recent.get(b"hwq=0xa hwq=x", |_| ShapeId(0)), (None, None));
         assert_eq!(recent.get(b"hwq=0xa hwq=0xb", |_| ShapeId(0)), (None, Some(11)));
+    }
+
+    #[test]
+    fn cached_queues_of_equal_ends_are_told_apart() {
+        let mut recent = RecentSignals::default();
+        for text in
+            ["hwq=0xaaaaaaaa", "hwq=0xaaaaaaaaa", "hwq=0xaaaaaaaaaaaaaaaa", "hwq=0xaaaaaaaaz", "hwq=0xa"]
+        {
+            let text = [text, " wg=1,1,1"].concat();
+            for _ in 0..2 {
+                let (_, queue) = recent.get(text.as_bytes(), |_| ShapeId(0));
+                assert_eq!(queue, parse(&text).1, "{text}");
+            }
+        }
     }
 
     /// Texts of words that rocm-trace-lite writes, whole and malformed.
