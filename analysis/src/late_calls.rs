@@ -27,6 +27,9 @@ const LATE: f64 = 1.25;
 /// Kernels that cannot cost this part of the wall time are not looked at.
 const LEAST_SHARE: f64 = 0.005;
 
+/// How many rows are looked at before the calls of suspects among them.
+const STRETCH: usize = 1 << 10;
+
 /// The calls of one kernel that take longer than usual.
 #[derive(Debug, Default)]
 pub(crate) struct LateCalls {
@@ -175,12 +178,17 @@ impl LateInputs<'_> {
         let mut works: Vec<FxHashMap<Work, Calls>> = Vec::new();
         works.resize_with(order.agents.len(), FxHashMap::default);
         dispatches_on_threads(tables, order, &mut works, |works, rows| {
-            for &row in rows {
+            let suspect = |&row: &u32| {
                 let kernel = names.kernel(dispatches.name[row as usize]);
+                is_suspect[kernel].then_some((row, kernel))
+            };
+            let suspects: Vec<(u32, usize)> = rows.iter().filter_map(suspect).collect();
+            // All steps before any work: a core that looks for nothing else between waits for several rows at the same time.
+            let step = |&(row, _): &(u32, usize)| steps.of_dispatch(tables, row as usize);
+            let steps: Vec<Option<usize>> = suspects.iter().map(step).collect();
+            for ((row, kernel), step) in suspects.into_iter().zip(steps) {
                 // What runs outside the steps has no position in one.
-                if is_suspect[kernel]
-                    && let Some(step) = steps.of_dispatch(tables, row as usize)
-                {
+                if let Some(step) = step {
                     let shape = dispatches.shape.get(row as usize);
                     let call = Call::of(row, dispatches.duration.short()[row as usize]);
                     works.entry(Work::of(kernel, shape)).or_default().add(step, call);
@@ -205,17 +213,25 @@ impl LateInputs<'_> {
         let gpu_of_track: Vec<Option<usize>> = tracks.map(|track| gpus.get(&track.agent).copied()).collect();
         let parts = threads::map(parallel::stretches(dispatches.len()), |rows| {
             let mut works: Vec<FxHashMap<Work, Vec<Call>>> = vec![FxHashMap::default(); order.agents.len()];
-            let of_rows = dispatches.name[rows.clone()].iter().zip(&dispatches.track[rows.clone()]);
-            let of_rows = of_rows.zip(&dispatches.duration.short()[rows.clone()]);
-            for (row, ((&name, track), &short)) in rows.zip(of_rows) {
-                let kernel = names.kernel(name);
-                if is_suspect[kernel]
-                    && let Some(shape) = dispatches.shape.get(row)
-                    && let Some(gpu) = gpu_of_track[track.index()]
-                    && (short != u32::MAX || dispatches.duration.valid(row).is_some())
-                {
-                    let call = Call::of(row as u32, short);
-                    works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
+            let mut suspects = [(0, 0); STRETCH];
+            for begin in rows.clone().step_by(STRETCH) {
+                let stretch = begin..rows.end.min(begin + STRETCH);
+                // Without a branch, which no core could predict.
+                let mut count = 0;
+                for (row, &name) in stretch.clone().zip(&dispatches.name[stretch]) {
+                    let kernel = names.kernel(name);
+                    suspects[count] = (row, kernel);
+                    count += usize::from(is_suspect[kernel]);
+                }
+                for &(row, kernel) in &suspects[..count] {
+                    let short = dispatches.duration.short()[row];
+                    if let Some(shape) = dispatches.shape.get(row)
+                        && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
+                        && (short != u32::MAX || dispatches.duration.valid(row).is_some())
+                    {
+                        let call = Call::of(row as u32, short);
+                        works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
+                    }
                 }
             }
             works

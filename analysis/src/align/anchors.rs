@@ -8,6 +8,9 @@ use super::rhythm::{Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
 /// The least number of intervals that tell something.
 pub(super) const LEAST: usize = 3;
 
+/// The intervals of a window that are compared at all places of a block: where most of them differ, the window is not there.
+const BEGUN: usize = 4;
+
 /// The intervals that are searched together, at most.
 pub(super) const WINDOW: usize = 12;
 
@@ -23,8 +26,9 @@ const CANDIDATES: usize = 8;
 /// A window is searched up to this number of calls before and behind where the sequences would begin, or end, together.
 const FARTHEST: usize = 2_000;
 
-/// The places at which the first intervals of a window are compared together.
+/// The places at which the first intervals of a window are compared together, and of how many the compiler finds the least at once.
 const BLOCK: usize = 64;
+const LANES: usize = 8;
 
 /// Positions of one sequence number in both.
 pub(super) fn numbered(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
@@ -108,7 +112,7 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
         for block in range.clone().step_by(BLOCK).map(|begin| begin..range.end.min(begin + BLOCK)) {
             let worst =
                 |best: &[(f64, usize)]| if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
-            let (least, begun) = intervals.begun(first, block.clone());
+            let (least, begun) = intervals.begun(first, steps, block.clone());
             if least >= worst(&best) {
                 continue;
             }
@@ -150,18 +154,27 @@ impl<'a> Intervals<'a> {
         Self { one: one.steps(), other: other.steps(), labels: are_stated.then_some((one, other)) }
     }
 
-    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`LEAST`] intervals, and the least of
-    /// these: the compiler compares those of several places at once.
-    fn begun(&self, first: usize, places: Range<usize>) -> (f64, [f64; BLOCK]) {
-        let [one, two, three]: [f64; LEAST] = std::array::from_fn(|step| self.one[first + step]);
-        let [ones, twos, threes]: [&[f64]; LEAST] =
-            std::array::from_fn(|step| &self.other[places.start + step..places.end + step]);
-        let (mut losses, mut least) = ([f64::INFINITY; BLOCK], f64::INFINITY);
-        for (loss, ((a, b), c)) in losses.iter_mut().zip(ones.iter().zip(twos).zip(threes)) {
-            *loss = square(one - a) + square(two - b) + square(three - c);
-            least = if *loss < least { *loss } else { least };
+    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`BEGUN`] of a number of intervals, and the
+    /// least of these: the compiler compares those of several places at once. Nothing is known of a window that has fewer.
+    fn begun(&self, first: usize, steps: usize, places: Range<usize>) -> (f64, [f64; BLOCK]) {
+        if steps < BEGUN {
+            return (0.0, [0.0; BLOCK]);
         }
-        (least, losses)
+        let [one, two, three, four]: [f64; BEGUN] = std::array::from_fn(|step| self.one[first + step]);
+        let [ones, twos, threes, fours]: [&[f64]; BEGUN] =
+            std::array::from_fn(|step| &self.other[places.start + step..places.end + step]);
+        let mut losses = [f64::INFINITY; BLOCK];
+        for (loss, (((a, b), c), d)) in losses.iter_mut().zip(ones.iter().zip(twos).zip(threes).zip(fours)) {
+            *loss = square(one - a) + square(two - b) + square(three - c) + square(four - d);
+        }
+        let mut least = [f64::INFINITY; LANES];
+        for losses in losses.as_chunks::<LANES>().0 {
+            least
+                .iter_mut()
+                .zip(losses)
+                .for_each(|(least, &loss)| *least = if loss < *least { loss } else { *least });
+        }
+        (least.into_iter().fold(f64::INFINITY, f64::min), losses)
     }
 
     /// The squares of the differences of this number of consecutive intervals in ns²; at least `worst` where it is no less.

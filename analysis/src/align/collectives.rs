@@ -70,6 +70,9 @@ pub struct CollectiveFinder {
 /// Track, name, shape and communicator of calls.
 type Place = (TrackId, NameId, Option<ShapeId>, u64);
 
+/// How many rows are looked at before the collectives among them.
+const STRETCH: usize = 1 << 10;
+
 impl CollectiveFinder {
     /// Nothing yet of a trace whose kernels have these categories.
     #[must_use]
@@ -88,12 +91,23 @@ impl CollectiveFinder {
         let new = (self.stated.len()..chunk.collectives.rows().len())
             .map(|id| stated(chunk, CollectiveId(id as u32)));
         self.stated.extend(new);
-        for at in rows {
-            match self.kind(chunk, chunk.dispatches.name[at]) {
-                Kind::Synchronising => self.row(chunk, at),
-                Kind::Collective => self.other(chunk, at, true),
-                Kind::Other if self.sizes.are_any() => self.other(chunk, at, false),
-                Kind::Other => {}
+        let are_any = self.sizes.are_any();
+        let mut found = [(0, Kind::Other); STRETCH];
+        for begin in rows.clone().step_by(STRETCH) {
+            let stretch = begin..rows.end.min(begin + STRETCH);
+            // Without a branch, which no core could predict.
+            let mut count = 0;
+            for (at, &name) in stretch.clone().zip(&chunk.dispatches.name[stretch]) {
+                let kind = self.kind(chunk, name);
+                found[count] = (at, kind);
+                count += usize::from(are_any | (kind != Kind::Other));
+            }
+            for &(at, kind) in &found[..count] {
+                match kind {
+                    Kind::Synchronising => self.row(chunk, at),
+                    Kind::Collective => self.other(chunk, at, true),
+                    Kind::Other => self.other(chunk, at, false),
+                }
             }
         }
     }
