@@ -148,14 +148,16 @@ impl ShapeKey for StoredKey {
 type Place = (i64, i64, ProcessId, Option<u64>);
 
 /// The number of cached tracks.
-const RECENT: usize = 128;
+const RECENT: usize = 256;
 
-/// The cache slot of a track. Some tools number queues by their addresses, which differ in higher bits.
+/// The cache slot of a track. Some tools number queues by their addresses, which differ in higher bits. Of copies no hardware queue is
+/// known: they would take turns with the dispatches of their queue.
 #[inline]
-fn recent((gpu, queue, process, _): Place) -> usize {
+fn recent((gpu, queue, process, hardware_queue): Place) -> usize {
     let queue = queue.wrapping_add(queue >> 12).wrapping_add(queue >> 21);
-    let place = gpu.wrapping_mul(16).wrapping_add(queue);
-    place.wrapping_add(5 * i64::from(process.0)) as usize % RECENT
+    let place = gpu.wrapping_mul(16).wrapping_add(queue).wrapping_add(5 * i64::from(process.0));
+    let half = if hardware_queue.is_some() { RECENT / 2 } else { 0 };
+    place as usize % (RECENT / 2) + half
 }
 
 /// What the ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
@@ -497,5 +499,19 @@ impl OpPart {
         range.category =
             context.names.checked(category, &mut self.problems, "rocpd_op.category_id", row.id());
         self.ranges.push(range);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_do_not_take_the_cache_slot_of_the_dispatches_of_their_queue() {
+        for queue in [0, 1, 7, 0x7f3a_4c20_1000, i64::MAX, i64::MIN] {
+            let place = |hardware_queue| (3, queue, ProcessId(1), hardware_queue);
+            assert_ne!(recent(place(None)), recent(place(Some(0x7f3a_4c20_1000))));
+            assert!(recent(place(None)).max(recent(place(Some(0)))) < RECENT);
+        }
     }
 }
