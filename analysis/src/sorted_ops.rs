@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, Tables, TrackId};
+use rtl_schema::{AgentId, Tables};
 
 use crate::ops::{AgentOps, Order};
 use crate::parallel;
@@ -84,24 +84,21 @@ fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<us
     let start = |row: u32| dispatches.start[row as usize];
     let mut sorters: Vec<Sorter> = counts.iter().map(|&count| Sorter::with_capacity(count)).collect();
     let mut used_tracks: Vec<bool> = rows_of_track.iter().map(|&rows| rows > 0).collect();
-    let mut add = |row: usize, track: TrackId, moment: i64, length: i64| {
+    let all_short = dispatches.duration.all_short();
+    if !all_short {
+        used_tracks.fill(false);
+    }
+    let ops = rows.clone().zip(tracks).zip(starts).zip(&dispatches.duration.short()[rows]);
+    for (((row, track), &moment), &short) in ops {
+        let mut length = i64::from(short);
+        if !all_short {
+            let Some(valid) = dispatches.duration.valid(row) else { continue };
+            length = valid;
+            used_tracks[track.index()] = true;
+        }
         let sorter = &mut sorters[agent_of_track[track.index()] as usize];
         sorter.end = sorter.end.max(moment.saturating_add(length));
         sorter.push(row as u32, moment, start);
-    };
-    let ops = rows.clone().zip(tracks).zip(starts);
-    if dispatches.duration.all_short() {
-        for (((row, &track), &moment), &length) in ops.zip(&dispatches.duration.short()[rows]) {
-            add(row, track, moment, i64::from(length));
-        }
-    } else {
-        used_tracks.fill(false);
-        for ((row, &track), &moment) in ops {
-            if let Some(length) = dispatches.duration.valid(row) {
-                used_tracks[track.index()] = true;
-                add(row, track, moment, length);
-            }
-        }
     }
     Stretch { agents: sorters.into_iter().map(|sorter| sorter.finish(start)).collect(), used_tracks }
 }

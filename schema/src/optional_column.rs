@@ -117,9 +117,9 @@ impl<T: Sentinel> OptionalColumn<T> {
         }
     }
 
-    /// Appends rows.
-    pub(crate) fn extend_from_slice(&mut self, new: &[Option<T>]) {
-        new.iter().for_each(|new| self.push(*new));
+    /// Appends rows by what is stored of them, none of whose values is the sentinel.
+    pub(crate) fn extend_from_stored(&mut self, new: &[T]) {
+        self.stored.extend_from_slice(new);
     }
 
     #[cold]
@@ -295,8 +295,10 @@ mod tests {
                         column.append(&mut other.iter().copied().collect());
                         expected.extend(other);
                     }
-                    Change::Extend(other) => {
-                        column.extend_from_slice(&other);
+                    Change::Extend(mut other) => {
+                        other.retain(|value| *value != Some(i64::SENTINEL));
+                        let stored = other.iter().map(|value| value.unwrap_or(i64::SENTINEL));
+                        column.extend_from_stored(&stored.collect::<Vec<_>>());
                         expected.extend(other);
                     }
                     Change::Set(..) if expected.is_empty() => {}

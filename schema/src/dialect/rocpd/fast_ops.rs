@@ -6,7 +6,7 @@ use crate::column::ESCAPE;
 use crate::sqlite::{
     AddRows, FastColumns, FastRow, IntegerColumn, Leaves, RUN, Readers, Row, StoredColumns, StoredText,
 };
-use crate::{Id, NameId, ProcessId, ShapeId, TrackId};
+use crate::{Id, NameId, ProcessId, Sentinel, ShapeId, TrackId};
 
 /// GPU, queue, start, end, name, type, range and process of an op.
 pub(super) const BASIC: usize = 8;
@@ -32,7 +32,8 @@ struct Run {
     starts: [i64; LENGTH],
     durations: [u32; LENGTH],
     ranges: [Id; LENGTH],
-    shapes: [Option<ShapeId>; LENGTH],
+    /// As they are stored.
+    shapes: [ShapeId; LENGTH],
 }
 
 /// What follows from the types of a row's values.
@@ -117,7 +118,7 @@ impl<'a> FastOps<'a> {
             starts: [0; LENGTH],
             durations: [0; LENGTH],
             ranges: [0; LENGTH],
-            shapes: [None; LENGTH],
+            shapes: [ShapeId::SENTINEL; LENGTH],
         };
         let mut ops = Self { part, context, run: Box::new(run) };
         let rows = leaves.scan_fast(share, readers, &mut ops)?;
@@ -168,7 +169,7 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
             run.starts[count] = dispatch.start;
             run.durations[count] = dispatch.duration;
             run.ranges[count] = dispatch.range;
-            run.shapes[count] = dispatch.shape;
+            run.shapes[count] = dispatch.shape.unwrap_or(ShapeId::SENTINEL);
             count += 1;
             if N == DETAILED {
                 part.add_details(&row, context, &dispatch);
@@ -194,7 +195,7 @@ impl Run {
             &ranges[rows],
         );
         if context.select.any_shape() {
-            part.dispatches.shape.extend_from_slice(&shapes[rows]);
+            part.dispatches.shape.extend_from_stored(&shapes[rows]);
         }
     }
 }
