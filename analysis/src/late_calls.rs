@@ -28,7 +28,7 @@ const LATE: f64 = 1.25;
 const LEAST_SHARE: f64 = 0.005;
 
 /// How many rows are looked at before the calls of suspects among them.
-const STRETCH: usize = 1 << 10;
+const STRETCH: usize = 1 << 8;
 
 /// The calls of one kernel that take longer than usual.
 #[derive(Debug, Default)]
@@ -178,20 +178,27 @@ impl LateInputs<'_> {
         let mut works: Vec<FxHashMap<Work, Calls>> = Vec::new();
         works.resize_with(order.agents.len(), FxHashMap::default);
         dispatches_on_threads(tables, order, &mut works, |works, rows| {
-            let suspect = |&row: &u32| {
-                let kernel = names.kernel(dispatches.name[row as usize]);
-                is_suspect[kernel].then_some((row, kernel))
-            };
-            let suspects: Vec<(u32, usize)> = rows.iter().filter_map(suspect).collect();
-            // All steps before any work: a core that looks for nothing else between waits for several rows at the same time.
-            let step = |&(row, _): &(u32, usize)| steps.of_dispatch(tables, row as usize);
-            let steps: Vec<Option<usize>> = suspects.iter().map(step).collect();
-            for ((row, kernel), step) in suspects.into_iter().zip(steps) {
-                // What runs outside the steps has no position in one.
-                if let Some(step) = step {
-                    let shape = dispatches.shape.get(row as usize);
-                    let call = Call::of(row, dispatches.duration.short()[row as usize]);
-                    works.entry(Work::of(kernel, shape)).or_default().add(step, call);
+            let (mut suspects, mut steps_of_suspects) = ([(0, 0); STRETCH], [None; STRETCH]);
+            for rows in rows.chunks(STRETCH) {
+                // Without a branch, which no core could predict.
+                let mut count = 0;
+                for &row in rows {
+                    let kernel = names.kernel(dispatches.name[row as usize]);
+                    suspects[count] = (row, kernel);
+                    count += usize::from(is_suspect[kernel]);
+                }
+                let suspects = &suspects[..count];
+                // All steps before any work: a core that looks for nothing else between waits for several rows at the same time.
+                for (step, &(row, _)) in steps_of_suspects.iter_mut().zip(suspects) {
+                    *step = steps.of_dispatch(tables, row as usize);
+                }
+                for (&(row, kernel), step) in suspects.iter().zip(steps_of_suspects) {
+                    // What runs outside the steps has no position in one.
+                    if let Some(step) = step {
+                        let shape = dispatches.shape.get(row as usize);
+                        let call = Call::of(row, dispatches.duration.short()[row as usize]);
+                        works.entry(Work::of(kernel, shape)).or_default().add(step, call);
+                    }
                 }
             }
         });

@@ -142,8 +142,8 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
 
 /// The intervals of two sequences, which a search compares thousands of times.
 pub(super) struct Intervals<'a> {
-    one: Vec<f64>,
-    other: Vec<f64>,
+    one: &'a [f64],
+    other: &'a [f64],
     /// What the trace states of the calls, if it states something of both.
     labels: Option<(&'a Rhythm, &'a Rhythm)>,
 }

@@ -157,7 +157,7 @@ impl CollectiveFinder {
             let shape = shape.map(|shape| chunk.shapes.get(shape));
             let text = chunk.strings.get(name);
             let mut hasher = FxHasher::default();
-            (text, format!("{shape:?}")).hash(&mut hasher);
+            (text, shape).hash(&mut hasher);
             let (process, agent, kind) = (track.process, track.agent, hasher.finish());
             let name = text.to_owned();
             CollectiveCalls { process, agent, name, kind, communicator, ..CollectiveCalls::default() }

@@ -70,9 +70,9 @@ impl Draft {
         let known = (0..known.ends.len()).map(|at| (known.ends[at], known.label(at), numbers[at]));
         let mut all: Vec<(i64, Label, u32)> = known.chain(added.iter().copied()).collect();
         all.sort_by_key(|&(end, ..)| end);
-        self.rhythm.ends = all.iter().map(|&(end, ..)| end).collect();
-        self.rhythm.labels =
-            if is_labelled { all.iter().map(|&(_, label, _)| label).collect() } else { Vec::new() };
+        let ends = all.iter().map(|&(end, ..)| end).collect();
+        let labels = if is_labelled { all.iter().map(|&(_, label, _)| label).collect() } else { Vec::new() };
+        self.rhythm = Rhythm::of(ends, labels);
         self.numbers = all.iter().map(|&(.., number)| number).collect();
     }
 

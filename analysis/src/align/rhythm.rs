@@ -1,6 +1,7 @@
 //! The ends of the collectives that one rank runs on one queue, and what the trace states of each.
 
 use std::cmp::Ordering;
+use std::sync::OnceLock;
 
 use crate::stats::robust_deviation;
 
@@ -44,9 +45,15 @@ pub(super) struct Rhythm {
     pub(super) ends: Vec<i64>,
     /// One for each end, or none.
     pub(super) labels: Vec<Label>,
+    /// Of these ends, once they were compared: most sequences are compared with several others.
+    steps: OnceLock<Vec<f64>>,
 }
 
 impl Rhythm {
+    pub(super) fn of(ends: Vec<i64>, labels: Vec<Label>) -> Self {
+        Self { ends, labels, steps: OnceLock::new() }
+    }
+
     pub(super) fn label(&self, call: usize) -> Label {
         self.labels.get(call).copied().unwrap_or_default()
     }
@@ -56,13 +63,14 @@ impl Rhythm {
     }
 
     /// The interval from each end to the next, in ns.
-    pub(super) fn steps(&self) -> Vec<f64> {
-        self.ends.windows(2).map(|ends| ends[1].saturating_sub(ends[0]) as f64).collect()
+    pub(super) fn steps(&self) -> &[f64] {
+        let step = |ends: &[i64]| ends[1].saturating_sub(ends[0]) as f64;
+        self.steps.get_or_init(|| self.ends.windows(2).map(step).collect())
     }
 
     /// How much its intervals tell: their number times the logarithm of how irregular they are.
     pub(super) fn information(&self) -> f64 {
-        let mut steps = self.steps();
+        let mut steps = self.steps().to_vec();
         let count = steps.len() as f64;
         if steps.is_empty() { 0.0 } else { count * (robust_deviation(&mut steps) / 10_000.0).ln_1p() }
     }
