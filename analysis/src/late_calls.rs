@@ -59,12 +59,13 @@ struct Calls {
     /// By position in their step.
     calls: Vec<Vec<Call>>,
     /// By step, how many calls there were so far; ascending.
-    steps: Vec<(usize, usize)>,
+    steps: Vec<(u32, u32)>,
 }
 
 impl Calls {
-    /// The position of the next call in its step.
+    /// The position of the next call in its step. Ranges and rows count to four bytes.
     fn next_of_step(&mut self, step: usize) -> usize {
+        let step = step as u32;
         let at = match self.steps.last() {
             Some(&(last, _)) if last == step => self.steps.len() - 1,
             // Most steps follow each other.
@@ -82,7 +83,7 @@ impl Calls {
         };
         let count = &mut self.steps[at].1;
         *count += 1;
-        *count - 1
+        *count as usize - 1
     }
 
     /// Adds the next call, which belongs to a step.
