@@ -374,3 +374,30 @@ impl<'a, 's, S> Share<'a, 's, S> {
 fn stretch_end(begin: u32, rows: u32) -> u32 {
     begin.checked_add(STRETCH).filter(|&end| end < rows).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use rtl_schema::table::{Dispatch, Track};
+
+    use super::*;
+
+    #[test]
+    fn threads_walk_all_dispatches_of_each_gpu_in_order_of_start() {
+        // Three stretches; of two neighbours the second one starts first, also across their borders.
+        let rows = 2 * STRETCH + 1_000;
+        let mut tables = Tables::default();
+        let tracks =
+            [0, 1, 2].map(|gpu| tables.tracks.intern(Track { agent: AgentId(gpu), ..Track::default() }));
+        for row in 0..rows {
+            let track = tracks[(row as usize * row as usize / 7) % 3];
+            let start = i64::from((row + 1) ^ 1) * 10;
+            tables.dispatches.push(Dispatch { track, start, duration: Some(5), ..Dispatch::default() });
+        }
+        let order = Order::of(&tables);
+        let mut found: Vec<Vec<u32>> = vec![Vec::new(); order.agents.len()];
+        dispatches_on_threads(&tables, &order, &mut found, |found, rows| found.extend(rows));
+        let expected: Vec<Vec<u32>> = order.agents.iter().map(|ops| ops.dispatches.clone()).collect();
+        assert_eq!(found, expected);
+        assert_eq!(found.iter().map(Vec::len).sum::<usize>(), rows as usize);
+    }
+}
