@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use platform::large_pages;
+
 /// One value per row. While all rows have the same value it is stored once, so a column that a dialect lacks (all
 /// `None`, all zero) takes no memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,6 +60,13 @@ impl<T: Copy + Default + PartialEq> Column<T> {
     #[inline(never)]
     fn push_first_other(&mut self, new: T) {
         self.to_mut().push(new);
+    }
+
+    /// Makes room for `rows` rows altogether where each is stored.
+    pub(crate) fn reserve_to(&mut self, rows: usize) {
+        if let Self::Values(values) = self {
+            reserve_to(values, rows);
+        }
     }
 
     /// Removes all rows, but keeps their memory. Equal rows that follow are stored each.
@@ -197,9 +206,9 @@ impl Durations {
         &self.short
     }
 
-    /// Makes room for that many more rows.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.short.reserve(rows);
+    /// Makes room for `rows` rows altogether.
+    pub(crate) fn reserve_to(&mut self, rows: usize) {
+        reserve_to(&mut self.short, rows);
     }
 
     /// Removes all rows, but keeps their memory.
@@ -224,6 +233,14 @@ impl FromIterator<Option<i64>> for Durations {
         let mut durations = Self::default();
         values.into_iter().for_each(|value| durations.push(value));
         durations
+    }
+}
+
+/// Makes room for `rows` values altogether, in large pages where there are such.
+pub(crate) fn reserve_to<T>(values: &mut Vec<T>, rows: usize) {
+    if values.capacity() < rows {
+        let first = std::mem::replace(values, large_pages::wanted(Vec::with_capacity(rows)));
+        values.extend(first);
     }
 }
 

@@ -122,6 +122,11 @@ impl<T: Sentinel> OptionalColumn<T> {
         self.stored.extend_from_slice(new);
     }
 
+    /// As [`Column::reserve_to`].
+    pub(crate) fn reserve_to(&mut self, rows: usize) {
+        self.stored.reserve_to(rows);
+    }
+
     #[cold]
     #[inline(never)]
     fn push_sentinel(&mut self) {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use platform::large_pages;
 use rtl_schema::Tables;
 
 use super::strata::{Group, Groups, Strata};
@@ -57,7 +58,8 @@ impl CallBuffer {
         let begins = begins(&counts);
         let filled = begins[slots];
         let mixed = groups.all.iter().any(Group::is_mixed);
-        let mut calls = (vec![0; filled], if mixed { vec![0; filled] } else { Vec::new() });
+        let shapes = if mixed { filled } else { 0 };
+        let mut calls = (large_pages::wanted(vec![0; filled]), large_pages::wanted(vec![0; shapes]));
         let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
         calls_of_group.fill(&mut calls, tables, order, strata, groups);
         (calls_of_group.buffer, calls_of_group.shapes) = (Arc::new(calls.0), Arc::new(calls.1));

@@ -10,6 +10,7 @@ pub mod exchange;
 pub mod exec;
 pub mod folder;
 pub mod identity;
+pub mod large_pages;
 pub mod liveness;
 pub mod nameless;
 pub mod open_files;

@@ -1,6 +1,7 @@
 use std::mem::take;
 
 use super::{Barrier, Copy as CopyOp};
+use crate::column::reserve_to;
 use crate::column_set::columns;
 use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
 
@@ -70,7 +71,14 @@ impl Dispatches {
         self.start.extend_from_slice(starts);
         self.duration.extend(durations, std::iter::empty());
         self.range.extend_from_slice(ranges);
+        self.range.reserve_to(self.start.capacity());
         self.is_ragged = true;
+    }
+
+    /// Appends the shapes of rows of [`Self::push_timings`] by what is stored of them.
+    pub(crate) fn push_shapes(&mut self, shapes: &[ShapeId]) {
+        self.shape.extend_from_stored(shapes);
+        self.shape.reserve_to(self.start.capacity());
     }
 
     /// Appends what launched a row of [`Self::push_timings`], of a table whose rows all have that.
@@ -81,12 +89,12 @@ impl Dispatches {
         self.enqueued.push(enqueued);
     }
 
-    /// Makes room for the columns of that many more rows that all traces have.
-    pub(crate) fn reserve(&mut self, rows: usize) {
-        self.name.reserve(rows);
-        self.track.reserve(rows);
-        self.start.reserve(rows);
-        self.duration.reserve(rows);
+    /// Makes room for the columns of `rows` rows altogether that all traces have. Those that only some have get theirs when they are met.
+    pub(crate) fn reserve_to(&mut self, rows: usize) {
+        reserve_to(&mut self.name, rows);
+        reserve_to(&mut self.track, rows);
+        reserve_to(&mut self.start, rows);
+        self.duration.reserve_to(rows);
     }
 
     /// Removes all rows, but keeps the memory of names and times for others, of which names or starts may be read, too. A column that is

@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 use std::mem::take;
 
+use platform::large_pages;
+
 use super::Dispatches;
 use crate::{Column, Durations, Id, NameId, OptionalColumn, ShapeId, TrackId};
 
@@ -61,12 +63,12 @@ impl ReservedRows {
     /// Memory for `rows` rows at most.
     pub(crate) fn of(rows: usize) -> Self {
         Self {
-            names: vec![0; rows],
-            tracks: vec![0; rows],
-            starts: vec![0; rows],
-            durations: vec![0; rows],
-            ranges: vec![0; rows],
-            shapes: vec![0; rows],
+            names: large_pages::wanted(vec![0; rows]),
+            tracks: large_pages::wanted(vec![0; rows]),
+            starts: large_pages::wanted(vec![0; rows]),
+            durations: large_pages::wanted(vec![0; rows]),
+            ranges: large_pages::wanted(vec![0; rows]),
+            shapes: large_pages::wanted(vec![0; rows]),
         }
     }
 

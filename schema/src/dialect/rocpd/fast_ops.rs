@@ -195,7 +195,7 @@ impl Run {
             &ranges[rows],
         );
         if context.select.any_shape() {
-            part.dispatches.shape.extend_from_stored(&shapes[rows]);
+            part.dispatches.push_shapes(&shapes[rows]);
         }
     }
 }

@@ -103,7 +103,7 @@ impl<'a> OpPieces<'a> {
     fn read(&self, share: &[u32]) -> ReadPiece {
         let Self { leaves, context, readers, .. } = self;
         let mut part: Box<OpPart> = Box::new(self.joined().pop().unwrap_or_default());
-        part.dispatches.reserve(self.most_rows.load(Ordering::Relaxed));
+        part.dispatches.reserve_to(self.most_rows.load(Ordering::Relaxed));
         let rows = match readers {
             Some(OpReaders::Basic(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
             Some(OpReaders::Detailed(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
@@ -124,8 +124,12 @@ impl<'a> OpPieces<'a> {
         sink: &mut S,
     ) -> Result<std::result::Result<(), u64>, S::Error> {
         let shares = self.leaves.shares();
-        let most = if join.keeps_rows && shares.len() > 1 { most() } else { 0 };
-        let copies_apart = (1..=self.leaves.bytes() / SHORT_OP).contains(&most);
+        let most = if join.keeps_rows { most() } else { 0 };
+        let is_dense = (1..=self.leaves.bytes() / SHORT_OP).contains(&most);
+        let copies_apart = is_dense && shares.len() > 1;
+        if is_dense && !copies_apart {
+            self.most_rows.fetch_max(most as usize, Ordering::Relaxed);
+        }
         let mut reserved = ReservedRows::of(if copies_apart { most as usize } else { 0 });
         let mut free = reserved.free();
         let work = |step| match step {
