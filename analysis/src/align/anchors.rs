@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::rhythm::{Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
+use super::rhythm::{Lag, Rhythm, TOLERANCE_NS, WIDEST_COARSE, WIDEST_NS, square};
 
 /// The least number of intervals that tell something.
 pub(super) const LEAST: usize = 3;
@@ -29,6 +29,9 @@ const FARTHEST: usize = 2_000;
 /// The places at which the first intervals of a window are compared together, and of how many the compiler finds the least at once.
 const BLOCK: usize = 64;
 const LANES: usize = 8;
+
+/// The coarse intervals of a window that are compared before. More than a few that are far apart leave no place in most blocks.
+const COARSE: usize = 6;
 
 /// Positions of one sequence number in both.
 pub(super) fn numbered(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
@@ -112,6 +115,9 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
         for block in range.clone().step_by(BLOCK).map(|begin| begin..range.end.min(begin + BLOCK)) {
             let worst =
                 |best: &[(f64, usize)]| if best.len() < CANDIDATES { most } else { best[CANDIDATES - 1].0 };
+            if !intervals.is_any_near(first, steps, block.clone(), worst(&best)) {
+                continue;
+            }
             let (least, begun) = intervals.begun(first, steps, block.clone());
             if least >= worst(&best) {
                 continue;
@@ -144,6 +150,7 @@ pub(super) fn searched(one: &Rhythm, other: &Rhythm, intervals: &Intervals<'_>) 
 pub(super) struct Intervals<'a> {
     one: &'a [f64],
     other: &'a [f64],
+    coarse: [&'a [u16]; 2],
     /// What the trace states of the calls, if it states something of both.
     labels: Option<(&'a Rhythm, &'a Rhythm)>,
 }
@@ -151,7 +158,32 @@ pub(super) struct Intervals<'a> {
 impl<'a> Intervals<'a> {
     pub(super) fn of(one: &'a Rhythm, other: &'a Rhythm) -> Self {
         let are_stated = !one.labels.is_empty() && !other.labels.is_empty();
-        Self { one: one.steps(), other: other.steps(), labels: are_stated.then_some((one, other)) }
+        let coarse = [one.coarse_steps(), other.coarse_steps()];
+        let labels = are_stated.then_some((one, other));
+        Self { one: one.steps(), other: other.steps(), coarse, labels }
+    }
+
+    /// Whether [`Self::loss`] can be below `worst` at any of consecutive places of the second sequence. Of fewer than a block nothing is
+    /// known.
+    fn is_any_near(&self, first: usize, steps: usize, places: Range<usize>, worst: f64) -> bool {
+        let compared = steps.min(COARSE);
+        let (one, other) = (&self.coarse[0][first..first + compared], self.coarse[1]);
+        if places.len() < BLOCK {
+            return true;
+        }
+        let mut most = [0_u16; LANES];
+        for begin in places.step_by(LANES) {
+            let mut near = [0_u16; LANES];
+            for (own, others) in one.iter().zip(other[begin..].windows(LANES)) {
+                let least = own.wrapping_sub(WIDEST_COARSE);
+                for (near, other) in near.iter_mut().zip(others) {
+                    *near += u16::from(other.wrapping_sub(least) <= 2 * WIDEST_COARSE);
+                }
+            }
+            most.iter_mut().zip(near).for_each(|(most, near)| *most = near.max(*most));
+        }
+        let far = compared - usize::from(most.into_iter().max().unwrap_or(0));
+        far as f64 * WIDEST_NS.powi(2) < worst
     }
 
     /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`BEGUN`] of a number of intervals, and the
@@ -191,5 +223,51 @@ impl<'a> Intervals<'a> {
             }
         }
         loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Intervals of which some are near each other, some are not, and some are longer than coarse ones can be.
+    fn rhythm() -> impl Strategy<Value = Rhythm> {
+        let step = prop_oneof![0_i64..100_000, 1_000_000_i64..1_500_000, 0_i64..2_000_000_000];
+        prop::collection::vec(step, 9..60).prop_map(|steps| {
+            let ends = steps.iter().scan(0, |end, step| {
+                *end += step;
+                Some(*end)
+            });
+            Rhythm::of(ends.collect(), Vec::new())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_place_whose_intervals_fit_is_among_the_near_ones(
+            one in rhythm(),
+            other in rhythm(),
+            copied in any::<bool>(),
+            steps in 1_usize..8,
+            allowed in 0.5_f64..6.0,
+        ) {
+            let other = if copied { Rhythm::of(one.ends.iter().map(|end| end + 7).collect(), Vec::new()) } else { other };
+            let intervals = Intervals::of(&one, &other);
+            let worst = allowed * WIDEST_NS.powi(2);
+            for first in 0..one.len() - 1 - steps {
+                for begin in (0..other.len() - 1 - steps).step_by(BLOCK) {
+                    let places = begin..(other.len() - 1 - steps).min(begin + BLOCK);
+                    let least = places.clone()
+                        .map(|second| intervals.loss((first, second), steps, f64::INFINITY))
+                        .fold(f64::INFINITY, f64::min);
+                    prop_assert!(least >= worst || intervals.is_any_near(first, steps, places, worst));
+                }
+            }
+            if copied {
+                prop_assert!(intervals.is_any_near(2, steps, 2..3, 1.0));
+            }
+        }
     }
 }

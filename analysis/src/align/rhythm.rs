@@ -14,6 +14,12 @@ pub(super) const DRIFT: f64 = 50e-6;
 /// Intervals that differ by more, in ns, do not count more.
 pub(super) const WIDEST_NS: f64 = 200_000.0;
 
+/// The unit of coarse intervals in ns.
+const COARSE_NS: f64 = 4_096.0;
+
+/// Coarse intervals that differ by more differ by more than [`WIDEST_NS`].
+pub(super) const WIDEST_COARSE: u16 = (WIDEST_NS / COARSE_NS) as u16 + 1;
+
 /// What the trace states of a call; 0 is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Label {
@@ -47,11 +53,12 @@ pub(super) struct Rhythm {
     pub(super) labels: Vec<Label>,
     /// Of these ends, once they were compared: most sequences are compared with several others.
     steps: OnceLock<Vec<f64>>,
+    coarse_steps: OnceLock<Vec<u16>>,
 }
 
 impl Rhythm {
     pub(super) fn of(ends: Vec<i64>, labels: Vec<Label>) -> Self {
-        Self { ends, labels, steps: OnceLock::new() }
+        Self { ends, labels, steps: OnceLock::new(), coarse_steps: OnceLock::new() }
     }
 
     pub(super) fn label(&self, call: usize) -> Label {
@@ -66,6 +73,12 @@ impl Rhythm {
     pub(super) fn steps(&self) -> &[f64] {
         let step = |ends: &[i64]| ends[1].saturating_sub(ends[0]) as f64;
         self.steps.get_or_init(|| self.ends.windows(2).map(step).collect())
+    }
+
+    /// The same in units of 4,096 ns, of which the lower 16 bits: the compiler compares eight at once.
+    pub(super) fn coarse_steps(&self) -> &[u16] {
+        let coarse = |step: &f64| (step / COARSE_NS) as i64 as u16;
+        self.coarse_steps.get_or_init(|| self.steps().iter().map(coarse).collect())
     }
 
     /// How much its intervals tell: their number times the logarithm of how irregular they are.
