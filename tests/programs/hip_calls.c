@@ -267,6 +267,8 @@ static void forks(void) {
         hip_called("hipPeekAtLastError");
         peek();
         hip_launch(0, round, stream, to, from, ELEMENTS);
+        /* HIP 7.2.4 sometimes frees the command of a stream twice that becomes idle by itself, with and without a tracer. */
+        HIP(StreamSynchronize, stream);
     }
     is_enough = 1;
     pthread_join(busy, NULL);
