@@ -15,7 +15,8 @@ pub struct KernelNames {
     pub(crate) kernels: Vec<Kernel>,
     kernel_of_slot: Vec<u32>,
     collective_of_slot: Vec<bool>,
-    rows_of_slot: Vec<u64>,
+    /// Parts of the rows, and how many rows of each carry a name, by slot.
+    parts: Vec<(Range<usize>, Vec<u32>)>,
     strings: usize,
     /// The rules behind the categories.
     pub(crate) categories: Categories,
@@ -25,10 +26,11 @@ impl KernelNames {
     /// Looks at every name that a dispatch carries.
     pub fn of(tables: &Tables, categories: &Categories) -> Self {
         let strings = tables.strings.len();
-        let rows_of_slot = rows_of_slots(&tables.dispatches.name, strings);
+        let parts = rows_of_slots(&tables.dispatches.name, strings);
         let mut index = KernelIndex::new(categories);
         let mut number_of_slot = Vec::new();
-        for position in (0..rows_of_slot.len()).filter(|&position| rows_of_slot[position] > 0) {
+        let is_carried = |&position: &usize| parts.iter().any(|(_, rows)| rows[position] > 0);
+        for position in (0..strings + 2).filter(is_carried) {
             let name = match position.checked_sub(strings) {
                 None => NameId(position as u32),
                 Some(0) => NameId::NONE,
@@ -44,23 +46,26 @@ impl KernelNames {
             collective_of_slot[slot] = kernels[positions[number]].is_collective();
         }
         let categories = categories.clone();
-        Self { kernels, kernel_of_slot, collective_of_slot, rows_of_slot, strings, categories }
+        Self { kernels, kernel_of_slot, collective_of_slot, parts, strings, categories }
     }
 
     /// How many dispatches carry a name.
     pub(crate) fn rows(&self, name: NameId) -> u64 {
-        self.rows_of_slot[slot(name, self.strings)]
+        let slot = slot(name, self.strings);
+        self.parts.iter().map(|(_, rows)| u64::from(rows[slot])).sum()
     }
 
-    /// How many dispatches each kernel has.
-    pub(crate) fn rows_of_kernels(&self) -> Vec<usize> {
-        let mut rows = vec![0; self.kernels.len()];
-        for (&of_slot, &kernel) in
-            self.rows_of_slot.iter().zip(&self.kernel_of_slot).filter(|(rows, _)| **rows > 0)
-        {
-            rows[kernel as usize] += of_slot as usize;
-        }
-        rows
+    /// Parts of the rows, and how many dispatches of each kernel each has.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Range<usize>, Vec<usize>)> {
+        self.parts.iter().map(|(part, rows_of_slot)| {
+            let mut rows = vec![0; self.kernels.len()];
+            for (&of_slot, &kernel) in
+                rows_of_slot.iter().zip(&self.kernel_of_slot).filter(|(rows, _)| **rows > 0)
+            {
+                rows[kernel as usize] += of_slot as usize;
+            }
+            (part.clone(), rows)
+        })
     }
 
     /// The position in `kernels` of a name that some dispatch carries.
@@ -88,19 +93,14 @@ impl KernelNames {
     }
 }
 
-/// The number of rows of each slot.
-fn rows_of_slots(names: &[NameId], strings: usize) -> Vec<u64> {
+/// Parts of the rows, and the number of rows of each slot.
+fn rows_of_slots(names: &[NameId], strings: usize) -> Vec<(Range<usize>, Vec<u32>)> {
     let count = |rows: Range<usize>| {
-        let mut count = vec![0_u64; strings + 2];
-        names[rows].iter().for_each(|&name| count[slot(name, strings)] += 1);
-        count
+        let mut count = vec![0_u32; strings + 2];
+        names[rows.clone()].iter().for_each(|&name| count[slot(name, strings)] += 1);
+        (rows, count)
     };
-    let parts = threads::map(parallel::stretches_of_groups(names.len(), strings + 2), count);
-    let all = parts.into_iter().reduce(|mut all, part| {
-        all.iter_mut().zip(part).for_each(|(all, rows)| *all += rows);
-        all
-    });
-    all.unwrap_or_default()
+    threads::map(parallel::stretches_of_groups(names.len(), strings + 2), count)
 }
 
 /// A place for every name: strings first, then the two absent ones.

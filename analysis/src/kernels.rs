@@ -140,7 +140,7 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
 fn sorted_by_kernel(tables: &Tables, names: &KernelNames) -> Sorted {
     let dispatches = &tables.dispatches;
     let kernel = |row: usize| names.kernel(dispatches.name[row]);
-    Sorted::counted(&dispatches.duration, names.kernels.len(), kernel, || names.rows_of_kernels())
+    Sorted::counted(&dispatches.duration, names.kernels.len(), kernel, names.parts())
 }
 
 fn groups_of_kernels(sorted: &mut Sorted, names: &KernelNames) -> Vec<Group> {
@@ -228,19 +228,20 @@ impl Sorted {
         Self { parts: threads::map(parallel::stretches_of_groups(durations.len(), groups), part), groups }
     }
 
-    /// The same, where it is known how many rows each group has: one part need not count them.
+    /// The same, where it is known how many rows of each group there are in `parts` of the rows: these need not be counted.
     fn counted(
         durations: &Durations,
         groups: usize,
         group_of: impl Fn(usize) -> usize + Sync,
-        rows_of_groups: impl FnOnce() -> Vec<usize>,
+        parts: impl Iterator<Item = (Range<usize>, Vec<usize>)>,
     ) -> Self {
-        if !durations.all_short() || parallel::stretches_of_groups(durations.len(), groups).count() > 1 {
+        if !durations.all_short() {
             return Self::of(durations, groups, group_of);
         }
-        let (counts, all) = (rows_of_groups(), 0..durations.len());
-        let part = SortedPart::with_counts(durations, &counts, BTreeMap::new(), group_of, all);
-        Self { parts: vec![part], groups }
+        let part = |(rows, counts): (Range<usize>, Vec<usize>)| {
+            SortedPart::with_counts(durations, &counts, BTreeMap::new(), &group_of, rows)
+        };
+        Self { parts: threads::map(parts, part), groups }
     }
 
     /// Statistics of each group.
