@@ -110,10 +110,7 @@ fn join_sorted(parts: Vec<Vec<u32>>, start: impl Fn(u32) -> i64) -> Vec<u32> {
     let count: usize = parts.iter().map(Vec::len).sum();
     let mut parts = parts.into_iter();
     let mut rows = parts.next().unwrap_or_default();
-    if rows.capacity() < count {
-        let first = std::mem::replace(&mut rows, large_pages::wanted(Vec::with_capacity(count)));
-        rows.extend(first);
-    }
+    large_pages::reserve_to(&mut rows, count);
     for part in parts {
         let middle = rows.len();
         rows.extend(part);

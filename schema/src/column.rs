@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use platform::large_pages;
+use platform::large_pages::reserve_to;
 
 /// One value per row. While all rows have the same value it is stored once, so a column that a dialect lacks (all
 /// `None`, all zero) takes no memory.
@@ -233,14 +233,6 @@ impl FromIterator<Option<i64>> for Durations {
         let mut durations = Self::default();
         values.into_iter().for_each(|value| durations.push(value));
         durations
-    }
-}
-
-/// Makes room for `rows` values altogether, in large pages where there are such.
-pub(crate) fn reserve_to<T>(values: &mut Vec<T>, rows: usize) {
-    if values.capacity() < rows {
-        let first = std::mem::replace(values, large_pages::wanted(Vec::with_capacity(rows)));
-        values.extend(first);
     }
 }
 

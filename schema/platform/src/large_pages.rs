@@ -10,15 +10,27 @@ const LEAST: usize = 2 * PAGE;
 /// memory that is not written yet; of a short vector nothing changes.
 #[must_use]
 pub fn wanted<T>(vector: Vec<T>) -> Vec<T> {
-    if vector.capacity().saturating_mul(size_of::<T>()) >= LEAST {
-        advice::large_pages(&vector);
+    if vector.capacity().saturating_mul(size_of::<T>()) >= LEAST && advice::is_worth_it() {
+        advice::give(&vector);
     }
     vector
 }
 
+/// Makes room for `capacity` values altogether, in such memory where there is less.
+pub fn reserve_to<T>(values: &mut Vec<T>, capacity: usize) {
+    if values.capacity() < capacity {
+        let first = std::mem::replace(values, wanted(Vec::with_capacity(capacity)));
+        values.extend(first);
+    }
+}
+
 #[cfg(not(target_os = "linux"))]
 mod advice {
-    pub(super) fn large_pages<T>(_: &Vec<T>) {}
+    pub(super) fn is_worth_it() -> bool {
+        false
+    }
+
+    pub(super) fn give<T>(_: &Vec<T>) {}
 }
 
 #[cfg(target_os = "linux")]
@@ -30,13 +42,15 @@ mod advice {
 
     use super::PAGE;
 
-    /// Advises the system, whose refusal leaves small pages.
+    /// Whether a large page costs less than the small ones.
+    pub(super) fn is_worth_it() -> bool {
+        static IS_WORTH_IT: OnceLock<bool> = OnceLock::new();
+        *IS_WORTH_IT.get_or_init(|| !gives_back(Path::new("/sys/bus/virtio/devices")))
+    }
+
+    /// Advises the system, whose refusal leaves small pages. The vector has two large pages or more.
     #[expect(unsafe_code, reason = "rustix states the advice for addresses")]
-    pub(super) fn large_pages<T>(vector: &Vec<T>) {
-        static IS_DEAR: OnceLock<bool> = OnceLock::new();
-        if *IS_DEAR.get_or_init(|| gives_back(Path::new("/sys/bus/virtio/devices"))) {
-            return;
-        }
+    pub(super) fn give<T>(vector: &Vec<T>) {
         let memory = vector.as_ptr().cast_mut().cast::<u8>();
         let bytes = vector.capacity() * size_of::<T>();
         let before = memory.align_offset(PAGE);
@@ -46,9 +60,9 @@ mod advice {
         let _refused = unsafe { madvise(first.cast(), pages * PAGE, Advice::LinuxHugepage) };
     }
 
-    /// Whether a virtual machine gives free memory back to its host, in pieces that are as long as large pages: of these each is then
-    /// missing from the host's page tables, which takes ten times as long as the small pages that the system keeps. Devices and
-    /// features are those of section 5.5 of the specification of virtio.
+    /// Whether this is a virtual machine that reports free memory to its host, which takes it back in pieces of a large page. The next use
+    /// of such a piece waits for the host, ten times as long as for the small pages that the machine has kept. The id of the device
+    /// and the bit of its feature are those of the specification of virtio, section 5.5.
     pub(super) fn gives_back(devices: &Path) -> bool {
         const BALLOON: &str = "0x0005";
         const REPORTS_FREE_PAGES: usize = 5;
@@ -67,18 +81,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vector_keeps_its_values_and_its_room() {
-        for length in [0, 1, LEAST / 8 - 1, LEAST / 8, LEAST] {
-            let half = length as u64 / 2;
-            let mut vector: Vec<u64> = Vec::with_capacity(length);
-            vector.extend((0..half).map(|value| 3 * value));
-            let (address, room) = (vector.as_ptr(), vector.capacity());
-            let mut vector = wanted(vector);
-            assert_eq!((vector.as_ptr(), vector.capacity()), (address, room));
-            vector.extend(half..length as u64);
-            let expected = (0..half).map(|value| 3 * value).chain(half..length as u64);
-            assert!(vector.into_iter().eq(expected));
+    fn a_vector_with_more_room_keeps_its_values() {
+        for (length, capacity) in [(0, 0), (3, 2), (3, 5), (LEAST / 8, LEAST / 4), (5, LEAST)] {
+            let mut vector: Vec<u64> = (0..length as u64).collect();
+            reserve_to(&mut vector, capacity);
+            assert!(vector.capacity() >= capacity);
+            let address = vector.as_ptr();
+            vector.extend(length as u64..capacity as u64);
+            assert_eq!(vector.as_ptr(), address, "the room is enough");
+            assert!(vector.into_iter().eq(0..length.max(capacity) as u64));
         }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn advice_keeps_values_and_reaches_the_memory_of_the_vector() {
+        let vector: Vec<usize> = (0..2 * LEAST / size_of::<usize>()).collect();
+        advice::give(&vector);
+        assert!(vector.iter().copied().eq(0..vector.len()));
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
+            return;
+        }
+        // The flag of memory that was advised so: proc_pid_smaps(5).
+        let middle = vector.as_ptr() as usize + LEAST;
+        let mappings = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let is_in = |line: &str| {
+            let (begin, end) = line.split(' ').next()?.split_once('-')?;
+            let address = |text| usize::from_str_radix(text, 16).ok();
+            Some((address(begin)?..address(end)?).contains(&middle))
+        };
+        let of_middle = mappings.lines().skip_while(|line| is_in(line) != Some(true));
+        let flags = of_middle.into_iter().find(|line| line.starts_with("VmFlags:")).unwrap();
+        assert!(flags.split(' ').any(|flag| flag == "hg"), "{flags}");
     }
 
     #[test]

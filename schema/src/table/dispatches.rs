@@ -1,7 +1,8 @@
 use std::mem::take;
 
+use platform::large_pages::reserve_to;
+
 use super::{Barrier, Copy as CopyOp};
-use crate::column::reserve_to;
 use crate::column_set::columns;
 use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
 
