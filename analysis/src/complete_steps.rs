@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::first_use::distinct;
 use crate::ops::Op;
-use crate::ranges::{Methods, Repeated};
+use crate::ranges::{LastTied, Methods, Repeated};
 use crate::trust::{Launched, StepLaunches};
 
 /// Ranges that come again at least this often are steps.
@@ -70,15 +70,17 @@ impl CompleteSteps {
         let left_out = LeftOut { steps: count - numbers.len(), ..LeftOut::default() };
         let mut steps = Self { repeated, numbers, left_out };
         let (mut inside_ns, mut between_ns) = (0_i64, 0_i64);
+        let mut last = LastTied::default();
         for op in all_ops(tables) {
             let length = i64::try_from(op.length(tables)).unwrap_or(i64::MAX);
-            if steps.of_op(tables, op).is_some() {
+            let number = steps.repeated.of_next_op(tables, op, &mut last);
+            if number.is_some_and(|number| steps.numbers.contains(&number)) {
                 inside_ns = inside_ns.saturating_add(length);
                 continue;
             }
             steps.left_out.ops += 1;
             steps.left_out.ops_ns = steps.left_out.ops_ns.saturating_add(length);
-            if steps.is_between(tables, &launched, op) {
+            if number.is_none() && steps.is_between(tables, &launched, op) {
                 between_ns = between_ns.saturating_add(length);
             }
         }
@@ -86,7 +88,7 @@ impl CompleteSteps {
         (are_steps && inside_ns > 0).then_some(steps)
     }
 
-    /// Whether an op was launched after the first step began and before the last one ended, but in none.
+    /// Whether an op of no step was launched after the first one began and before the last one ended.
     fn is_between(&self, tables: &Tables, launched: &Launched<'_>, op: Op) -> bool {
         let process = tables.tracks.get(op.track(tables)).process;
         let call = launched.call(op.track(tables), op.correlation(tables));
@@ -98,8 +100,7 @@ impl CompleteSteps {
         };
         let last = self.repeated.count(process).saturating_sub(1);
         let ends = self.repeated.span(process, 0).zip(self.repeated.span(process, last));
-        let is_within = ends.is_some_and(|((start, _), (_, end))| start <= moment && moment < end);
-        is_within && self.repeated.of_op(tables, op).is_none()
+        ends.is_some_and(|((start, _), (_, end))| start <= moment && moment < end)
     }
 
     /// How many there are.
@@ -119,20 +120,22 @@ impl CompleteSteps {
 
     /// The complete step, counted from 0, that an op belongs to.
     pub(crate) fn of_op(&self, tables: &Tables, op: Op) -> Option<usize> {
-        let number = self.repeated.of_op(tables, op)?;
+        self.of_next_op(tables, op, &mut LastTied::default())
+    }
+
+    fn of_next_op(&self, tables: &Tables, op: Op, last: &mut LastTied) -> Option<usize> {
+        let number = self.repeated.of_next_op(tables, op, last)?;
         self.numbers.contains(&number).then(|| number - self.numbers.start)
     }
 
     /// Drops all dispatches and copies that are in none of them.
     pub fn retain(&self, tables: &mut Tables) {
-        let dispatches = 0..tables.dispatches.len() as u32;
-        let keep: Vec<bool> =
-            dispatches.map(|row| self.of_op(tables, Op { copy: false, row }).is_some()).collect();
-        let copies = 0..tables.copies.len() as u32;
+        let mut last = LastTied::default();
         let kept: Vec<bool> =
-            copies.map(|row| self.of_op(tables, Op { copy: true, row }).is_some()).collect();
-        tables.dispatches.retain(&keep);
-        let mut kept = kept.into_iter();
+            all_ops(tables).map(|op| self.of_next_op(tables, op, &mut last).is_some()).collect();
+        let (keep, kept) = kept.split_at(tables.dispatches.len());
+        tables.dispatches.retain(keep);
+        let mut kept = kept.iter().copied();
         tables.copies.retain(|_| kept.next().unwrap_or(false));
     }
 }

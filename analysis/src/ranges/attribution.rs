@@ -63,19 +63,34 @@ pub(super) struct Ties {
     pub(super) spaces: Vec<(Option<RangeMethod>, Lookup)>,
 }
 
+/// The last op that was tied by its stored range: most ops are in that of the one before.
+#[derive(Debug, Default)]
+pub(crate) struct LastTied(Option<((ProcessId, Id), Option<u32>)>);
+
 impl Ties {
-    /// The number of an op; `contained` has that of a moment of a process.
+    /// The number of an op after that of `last`; `contained` has that of a moment of a process.
     #[inline]
     pub(super) fn number(
         &self,
         tables: &Tables,
         op: Op,
+        LastTied(last): &mut LastTied,
         contained: impl FnOnce(ProcessId, i64) -> Option<u32>,
     ) -> Option<u32> {
         let process = tables.tracks.get(op.track(tables)).process;
+        let range = op.range(tables);
+        if let Some((known, number)) = *last
+            && known == (process, range)
+        {
+            return number;
+        }
         let (method, numbers) = &self.spaces[*self.space_of_process.get(process.index())?];
         match (*method)? {
-            RangeMethod::Stored => numbers.get(op.range(tables)),
+            RangeMethod::Stored => {
+                let number = numbers.get(range);
+                *last = Some(((process, range), number));
+                number
+            }
             RangeMethod::Linked => numbers.get(op.correlation(tables)),
             RangeMethod::Contained => contained(process, op.start(tables)),
         }
@@ -109,9 +124,12 @@ pub(super) fn linked(
     found.into_iter().map(first).collect()
 }
 
-/// Remembers where on each process's timeline the last op was.
+/// Remembers where on each process's timeline the last op was, and its range.
 #[derive(Debug, Default)]
-pub(crate) struct Cursor(Vec<usize>);
+pub(crate) struct Cursor {
+    of_process: Vec<usize>,
+    tied: LastTied,
+}
 
 impl Attribution {
     /// Looks at all ranges and ids, and at what ties ops to ranges.
@@ -173,19 +191,25 @@ impl Attribution {
     /// The position of an op.
     #[inline]
     pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> u32 {
-        let contained = |process, start| Some(self.moment(process, start, cursor));
-        self.ties.number(tables, op, contained).unwrap_or(NOWHERE)
+        let Cursor { of_process, tied } = cursor;
+        let contained = |process, start| Some(self.in_process(process, start, of_process));
+        self.ties.number(tables, op, tied, contained).unwrap_or(NOWHERE)
     }
 
     /// The position of `process` at `start`, in the ranges of all its threads.
     #[inline]
     pub(crate) fn moment(&self, process: ProcessId, start: i64, cursor: &mut Cursor) -> u32 {
+        self.in_process(process, start, &mut cursor.of_process)
+    }
+
+    #[inline]
+    fn in_process(&self, process: ProcessId, start: i64, hints: &mut Vec<usize>) -> u32 {
         let Some(whole) = &self.whole else { return NOWHERE };
         let Some(timeline) = whole.get(process.index()) else { return NOWHERE };
-        if cursor.0.len() < whole.len() {
-            cursor.0.resize(whole.len(), 0);
+        if hints.len() < whole.len() {
+            hints.resize(whole.len(), 0);
         }
-        timeline.at(start, &mut cursor.0[process.index()])
+        timeline.at(start, &mut hints[process.index()])
     }
 
     /// The position of a call: in ranges of its thread, and those that belong to no thread.
@@ -395,4 +419,32 @@ fn by_thread(tables: &Tables, spans: &[Span]) -> Vec<(Option<i64>, Vec<Span>)> {
 fn thread(tables: &Tables, row: u32) -> Option<i64> {
     let range = &tables.ranges[row as usize];
     range.tid.filter(|_| range.kind != RangeKind::Process)
+}
+
+#[cfg(test)]
+mod tests {
+    use rtl_schema::table::{Dispatch, Process, Range, Track};
+
+    use super::*;
+
+    #[test]
+    fn ops_in_turns_of_processes_that_number_their_ranges_alike_keep_their_own() {
+        let mut tables = Tables::default();
+        for (process, name) in [(ProcessId(0), "forward"), (ProcessId(1), "backward")] {
+            tables.processes.push(Process { space: process.0, ..Process::default() });
+            let name = tables.strings.intern(name);
+            tables.ranges.push(Range { id: 7, process, name, duration: Some(100), ..Range::default() });
+        }
+        for (process, range) in [(0, 7), (0, 7), (1, 7), (1, 0), (0, 0), (1, 7), (0, 7)] {
+            let track = tables.tracks.intern(Track { process: ProcessId(process), ..Track::default() });
+            tables.dispatches.push(Dispatch { track, range, duration: Some(5), ..Dispatch::default() });
+        }
+        let attribution = Attribution::of(&tables);
+        let mut cursor = Cursor::default();
+        let ops = (0..tables.dispatches.len() as u32).map(|row| Op { copy: false, row });
+        let names = ops.map(|op| attribution.innermost(&tables, op, &mut cursor));
+        let names: Vec<_> = names.map(|name| name.map(|name| tables.strings.get(name))).collect();
+        let [forward, backward] = [Some("forward"), Some("backward")];
+        assert_eq!(names, [forward, forward, backward, None, None, backward, forward]);
+    }
 }

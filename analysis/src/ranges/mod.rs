@@ -16,7 +16,7 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 pub use self::attribution::RangeMethod;
-pub(crate) use self::attribution::{Attribution, Cursor};
+pub(crate) use self::attribution::{Attribution, Cursor, LastTied};
 use self::enclosed::Enclosed;
 pub(crate) use self::methods::Methods;
 pub(crate) use self::repeated::Repeated;

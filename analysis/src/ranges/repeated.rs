@@ -4,7 +4,7 @@ use rtl_schema::table::Range;
 use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use super::attribution::{RangeMethod, Ties, linked};
+use super::attribution::{LastTied, RangeMethod, Ties, linked};
 use super::methods::Methods;
 use crate::lookup::Lookup;
 use crate::ops::Op;
@@ -129,8 +129,14 @@ impl Repeated {
     /// As [`Self::of_dispatch`] for any op.
     #[inline]
     pub(crate) fn of_op(&self, tables: &Tables, op: Op) -> Option<usize> {
+        self.of_next_op(tables, op, &mut LastTied::default())
+    }
+
+    /// As [`Self::of_op`] for one op after the other.
+    #[inline]
+    pub(crate) fn of_next_op(&self, tables: &Tables, op: Op, last: &mut LastTied) -> Option<usize> {
         let contained = |process, moment| number_at(&self.spans, process, moment);
-        self.ties.number(tables, op, contained).map(|number| number as usize)
+        self.ties.number(tables, op, last, contained).map(|number| number as usize)
     }
 }
 
