@@ -84,6 +84,51 @@ fn any_versions(package: &Value) -> Vec<String> {
     any.map(|dependency| format!("{}: any version of {}", package["name"], dependency["name"])).collect()
 }
 
+/// The packages of this repository.
+fn own_packages() -> Vec<Value> {
+    let metadata: Value =
+        serde_json::from_str(&cargo(&["metadata", "--format-version=1", "--no-deps"])).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// What a lock file says of packages of this repository that their manifests do not.
+fn outdated(lock: &str, packages: &[Value]) -> Vec<String> {
+    let lock: toml::Value = toml::from_str(lock).unwrap();
+    let mut faults = Vec::new();
+    for locked in lock["package"].as_array().unwrap() {
+        let name = locked["name"].as_str().unwrap();
+        let Some(package) = packages.iter().find(|package| package["name"] == name) else { continue };
+        let locked = locked.get("dependencies").and_then(toml::Value::as_array).into_iter().flatten();
+        // A version follows where there are several.
+        let locked: BTreeSet<&str> =
+            locked.filter_map(|name| name.as_str()?.split_whitespace().next()).collect();
+        let stated = package["dependencies"].as_array().unwrap();
+        let needed = stated.iter().filter(|dependency| {
+            dependency["kind"] != "dev" && dependency["optional"] == false && dependency["target"].is_null()
+        });
+        let names = |dependency: &Value| dependency["name"].as_str().unwrap().to_owned();
+        let lacking = needed.map(names).filter(|name| !locked.contains(&**name));
+        faults.extend(lacking.map(|dependency| format!("{name} lacks {dependency}")));
+        let stated: BTreeSet<String> = stated.iter().map(names).collect();
+        let unknown = locked.iter().filter(|&&name| !stated.contains(name));
+        faults.extend(unknown.map(|dependency| format!("{name} has {dependency}")));
+    }
+    faults
+}
+
+#[test]
+fn the_lock_of_the_fuzz_targets_is_that_of_their_manifests() {
+    let packages = own_packages();
+    let lock = std::fs::read_to_string(root().join("tests/fuzz/Cargo.lock")).unwrap();
+    let faults = outdated(&lock, &packages);
+    assert!(faults.is_empty(), "scripts/fuzz brings it up to date: {faults:#?}");
+    let lock = "[[package]]\nname = \"threads\"\ndependencies = [\"regex 1.0.0\"]\n\
+                [[package]]\nname = \"rtl-schema\"\n";
+    let faults = outdated(lock, &packages);
+    assert!(faults.iter().any(|fault| fault == "threads has regex"), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault == "rtl-schema lacks threads"), "{faults:?}");
+}
+
 #[test]
 fn every_dependency_has_an_allowed_licence_and_source() {
     let packages = packages();
@@ -94,10 +139,7 @@ fn every_dependency_has_an_allowed_licence_and_source() {
 
 #[test]
 fn every_dependency_states_its_version() {
-    let metadata: Value =
-        serde_json::from_str(&cargo(&["metadata", "--format-version=1", "--no-deps"])).unwrap();
-    let faults: Vec<String> =
-        metadata["packages"].as_array().into_iter().flatten().flat_map(any_versions).collect();
+    let faults: Vec<String> = own_packages().iter().flat_map(any_versions).collect();
     assert!(faults.is_empty(), "{faults:#?}");
     let dependencies =
         serde_json::json!([{"name": "any", "req": "*"}, {"name": "near", "req": "*", "path": "/near"}]);
