@@ -135,16 +135,15 @@ impl Clocks {
             None => Some(("common", "collectives".to_owned())),
         });
         let reference = reference.flatten();
-        let mut clocks = Self { reference, found, groups, ..Self::default() };
-        for (at, input) in inputs.iter().enumerate() {
+        let others = alignment.and_then(|alignment| anchors(inputs, &domains, alignment.reference));
+        let clock_of = |at: usize| {
             let (correction, clock) = match (offsets[at], domains[at], alignment) {
                 (Some(offset), ..) => {
                     (ClockCorrection::constant(offset), InputClock::by(Method::Given, None))
                 }
                 (_, Some(domain), Some(alignment)) => {
-                    let others = anchors(inputs, &domains, alignment.reference);
                     let ahead = anchors(inputs, &domains, domain).zip(others);
-                    of_domain(input, (domain, named[domain]), alignment, ahead)
+                    of_domain(&inputs[at], (domain, named[domain]), alignment, ahead)
                 }
                 _ => {
                     let reason =
@@ -152,13 +151,13 @@ impl Clocks {
                     (ClockCorrection::default(), InputClock::by(Method::Stored, Some(reason.to_owned())))
                 }
             };
-            let (first, last) = input.span.unwrap_or_default();
+            let (first, last) = inputs[at].span.unwrap_or_default();
             let added = |moment: i64| correction.apply(moment).saturating_sub(moment);
             let (added_first_ns, added_last_ns) = (added(first), added(last));
-            clocks.inputs.push(InputClock { added_first_ns, added_last_ns, ..clock });
-            clocks.corrections.push(correction);
-        }
-        Ok(clocks)
+            (correction, InputClock { added_first_ns, added_last_ns, ..clock })
+        };
+        let (corrections, of_inputs) = threads::map(0..inputs.len(), clock_of).into_iter().unzip();
+        Ok(Self { corrections, inputs: of_inputs, reference, found, groups })
     }
 
     /// The collectives of a group, on the merged clock. Their ranks are positions in [`Sequences::members`].
