@@ -9,6 +9,7 @@ pub mod disk;
 pub mod exchange;
 pub mod exec;
 pub mod folder;
+pub mod freed_memory;
 pub mod identity;
 pub mod large_pages;
 pub mod liveness;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(rtl_diff::run)
+    rtl_diff::main(std::env::args_os().collect())
 }
