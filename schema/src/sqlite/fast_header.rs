@@ -55,7 +55,7 @@ pub(super) struct Header<const N: usize, F> {
 }
 
 /// An integer: the first bits of the eight bytes that begin there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) begin: u8,
     /// The bits behind it.
@@ -63,7 +63,7 @@ pub(super) struct Value {
 }
 
 /// 0: the first bit of the length of a header.
-const ZERO: Value = Value { begin: 0, unused: 63 };
+pub(super) const ZERO: Value = Value { begin: 0, unused: 63 };
 
 /// Whether a table can have fast rows: it has these columns, and the types of all columns of a scan are not too far behind.
 pub(super) fn has_fast_rows<const N: usize>(layout: &Layout, columns: &FastColumns<N>) -> bool {

@@ -53,10 +53,8 @@ impl<'a, const N: usize, F> FastRow<'a, N, F> {
     /// The integer of the column at that position in [`FastColumns::integers`].
     #[inline(always)]
     pub fn int(&self, at: usize) -> i64 {
-        let Value { begin, unused } = self.header.values[at];
-        let bytes = self.record[usize::from(begin)..].first_chunk();
-        let word = u64::from_be_bytes(bytes.copied().unwrap_or_default()).cast_signed();
-        word >> unused
+        let value = self.header.values[at];
+        self.word(value).cast_signed() >> value.unused
     }
 
     /// What it has in common with others of its header.
@@ -71,10 +69,16 @@ impl<'a, const N: usize, F> FastRow<'a, N, F> {
         varint(self.rowid, &mut 0).unwrap_or_default() as i64
     }
 
-    /// The eight bytes that end there in the record.
+    /// A value as it is stored.
     #[inline(always)]
-    pub(super) fn word(&self, end: usize) -> u64 {
-        let bytes = self.record.get(end.wrapping_sub(WORD)..).and_then(<[u8]>::first_chunk);
+    pub(super) fn bits(&self, value: Value) -> u64 {
+        self.word(value) >> value.unused
+    }
+
+    /// The eight bytes that begin with a value.
+    #[inline(always)]
+    fn word(&self, value: Value) -> u64 {
+        let bytes = self.record[usize::from(value.begin)..].first_chunk();
         u64::from_be_bytes(bytes.copied().unwrap_or_default())
     }
 

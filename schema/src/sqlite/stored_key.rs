@@ -1,5 +1,6 @@
 //! What follows from the header of a record, and values of several columns, compared as they are stored.
 
+use super::fast_header::{Value, WORD, ZERO};
 use super::fast_rows::FastRow;
 use super::row::Row;
 use crate::hash::spread;
@@ -35,19 +36,13 @@ impl<T: Copy + Default> ByHeader<T> {
     }
 }
 
-/// Bytes of columns that lie side by side: where they end in the record, and which of the eight bytes that end there they are.
-#[derive(Debug, Clone, Copy, Default)]
-struct Run {
-    end: usize,
-    mask: u64,
-}
-
 /// Where the rows of a header have the values of several columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredColumns {
-    /// The types of all columns, and the length of the first run: equal types may lie side by side or apart.
+    /// The types of all columns, and how long the first run is: equal types may lie side by side or apart.
     types: u64,
-    runs: [Run; 2],
+    /// Values that lie side by side.
+    runs: [Value; 2],
 }
 
 /// What is stored of the columns of a row: their types and their bytes. Equal keys are equal values.
@@ -58,8 +53,8 @@ pub(crate) struct StoredKey {
 }
 
 impl StoredColumns {
-    /// The columns at up to eight positions of a scan. `None` where a value is no integer or NULL, or the values are too long or too
-    /// scattered.
+    /// The columns at up to eight positions of a scan. `None` where a value is no integer or NULL, or the values are too long, too
+    /// scattered or too far behind.
     pub(crate) fn of<const N: usize>(row: &Row<'_>, columns: [usize; N]) -> Option<Self> {
         let record = row.record()?;
         let mut types = 0_u64;
@@ -81,15 +76,15 @@ impl StoredColumns {
                 None => runs.push((begin, end)),
             }
         }
-        let mut found = Self { types, runs: [Run::default(); 2] };
-        let is_short = |&(begin, end): &(usize, usize)| end - begin <= size_of::<u64>();
-        if runs.len() > found.runs.len() || !runs.iter().all(is_short) {
+        let mut found = Self { types, runs: [ZERO; 2] };
+        if runs.len() > found.runs.len() {
             return None;
         }
         for (run, (begin, end)) in found.runs.iter_mut().zip(runs) {
-            *run = Run { end, mask: u64::MAX >> (64 - 8 * (end - begin)) };
+            let unused = u8::try_from(WORD.checked_sub(end - begin)?).ok()?;
+            *run = Value { begin: begin.try_into().ok()?, unused: 8 * unused };
         }
-        found.types |= u64::from(found.runs[0].mask.count_ones()) << 32;
+        found.types |= u64::from(found.runs[0].unused) << 32;
         Some(found)
     }
 
@@ -97,19 +92,23 @@ impl StoredColumns {
     #[inline]
     pub(crate) fn key(&self, row: &Row<'_>) -> Option<StoredKey> {
         let record = row.record()?;
-        Some(self.key_of(|end| record.word(end)))
+        Some(self.key_of(|run| {
+            let bits = u64::BITS - u32::from(run.unused);
+            let end = usize::from(run.begin) + bits as usize / 8;
+            if run == ZERO { 0 } else { record.word(end) & (u64::MAX >> run.unused) }
+        }))
     }
 
     /// The key of a fast row of this header.
     #[inline(always)]
     pub(crate) fn fast_key<const N: usize, F>(&self, row: &FastRow<'_, N, F>) -> StoredKey {
-        self.key_of(|end| row.word(end))
+        self.key_of(|run| row.bits(run))
     }
 
-    /// The key of a row by its eight bytes that end somewhere.
+    /// The key of a row by the bits of its runs.
     #[inline(always)]
-    fn key_of(&self, word: impl Fn(usize) -> u64) -> StoredKey {
-        StoredKey { types: self.types, words: self.runs.map(|run| word(run.end) & run.mask) }
+    fn key_of(&self, bits: impl Fn(Value) -> u64) -> StoredKey {
+        StoredKey { types: self.types, words: self.runs.map(bits) }
     }
 }
 
