@@ -98,17 +98,17 @@ impl<const N: usize> SharedScan<N> {
         let mut step = |rows| database.step(self.table, &self.columns, rows, &mut |row| part.add(row));
         match (self.rows(&self.leaves[..first]), self.rows(leaves)) {
             (Some(before), Some(rows)) => step(before + given..before + rows),
-            // Pages that are no leaves are an error of the library.
+            // Pages that are no leaves, and leaves without rows, are an error of the library.
             _ => step(u64::MAX..u64::MAX).and(Err(database.changed())),
         }
     }
 
-    /// The rows of leaves, if these can be counted.
+    /// The rows of leaves, if these can be counted: only a leaf that is the whole table may be empty.
     fn rows(&self, leaves: &[u32]) -> Option<u64> {
         let mut rows = 0;
         self.pages().read_leaves(leaves, |leaf| {
             rows += leaf.pointers.len() as u64 / 2;
-            Some(())
+            (self.leaves.len() == 1 || !leaf.pointers.is_empty()).then_some(())
         })?;
         Some(rows)
     }
