@@ -148,7 +148,63 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::sqlite::Database;
+    use crate::sqlite::{AddRows, Database, FastColumns, IntegerColumn, Readers};
+
+    /// The keys of rows, and how many of these were fast.
+    #[derive(Default)]
+    struct Keys(Vec<Option<StoredKey>>, usize);
+
+    impl AddRows<1> for Keys {
+        type Facts = Option<StoredColumns>;
+
+        fn facts(&self, row: &Row<'_>) -> Option<Self::Facts> {
+            Some(StoredColumns::of(row, [1, 2, 3]))
+        }
+
+        fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, 1, Self::Facts>>) -> bool {
+            let before = self.0.len();
+            self.0.extend(rows.map(|row| row.facts().map(|columns| columns.fast_key(&row))));
+            self.1 += self.0.len() - before;
+            true
+        }
+
+        fn add(&mut self, row: &Row<'_>) {
+            self.0.push(StoredColumns::of(row, [1, 2, 3]).and_then(|columns| columns.key(row)));
+        }
+    }
+
+    #[test]
+    fn fast_rows_have_the_keys_of_other_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.db");
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection
+            .execute_batch(
+                "create table t (sign integer, a integer, b integer, other integer, c integer, rest text)",
+            )
+            .unwrap();
+        for row in 0..60_i64 {
+            let (a, b, c) = (row % 5 * 77, (row % 3 > 0).then_some(row % 7 * 99_999), row % 2 * 300 + 2);
+            connection
+                .execute("insert into t values (7, ?1, ?2, 5, ?3, printf('%40s', ''))", (a, b, c))
+                .unwrap();
+        }
+        drop(connection);
+        let database = Database::open(&path, &path).unwrap();
+        let columns = ["sign", "a", "b", "c"];
+        let mut expected = Keys::default();
+        database.scan("t", &columns, |row| expected.add(row)).unwrap();
+        let _snapshot = database.snapshot().unwrap();
+        let found = database.find_leaves("t", &columns).unwrap();
+        let leaves = database.pieces("t", &columns, found.as_ref(), usize::MAX).leaves().unwrap();
+        let readers = Readers::of(FastColumns { sign: 0, integers: [IntegerColumn::Integer(0)] });
+        let mut keys = Keys::default();
+        leaves
+            .shares()
+            .into_iter()
+            .for_each(|share| _ = leaves.scan_fast(share, &readers, &mut keys).unwrap());
+        assert_eq!((keys.0, keys.1 > 20), (expected.0, true));
+    }
 
     fn value() -> impl Strategy<Value = Option<i64>> {
         let number = prop_oneof![0_i64..3, -2_i64..300, Just(70_000), Just(1 << 40)];
