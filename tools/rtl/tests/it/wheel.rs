@@ -43,7 +43,7 @@ impl Environment {
         assert_success(
             &create.args(["-m", "venv", "--without-pip"]).arg(environment.path("")).output().unwrap(),
         );
-        let mut install = Command::new("python3");
+        let mut install = Command::new(interpreter());
         install
             .args(["-m", "pip", "--disable-pip-version-check", "--python"])
             .arg(environment.path("bin/python"));
@@ -72,6 +72,14 @@ impl Environment {
         let trace = Trace::read(&self.folder.path().join(name));
         (trace, fs::read_to_string(self.folder.path().join("log")).unwrap())
     }
+}
+
+/// The interpreter behind `python3`, which may be a shim of a version manager: pyenv's writes one folder after each `pip`
+/// and fails where two of them do so at once.
+fn interpreter() -> PathBuf {
+    let output = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().unwrap();
+    assert_success(&output);
+    text(&output.stdout).trim_end().into()
 }
 
 #[track_caller]
