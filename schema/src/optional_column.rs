@@ -9,6 +9,12 @@ use crate::{CollectiveId, Column, ShapeId, SymbolId};
 pub trait Sentinel: Copy + Default + PartialEq {
     /// What rows without a value store.
     const SENTINEL: Self;
+
+    /// The value of a row that stores this, of a type that never has the sentinel as its value.
+    #[inline]
+    fn known(self) -> Option<Self> {
+        (self != Self::SENTINEL).then_some(self)
+    }
 }
 
 macro_rules! sentinels {

@@ -171,7 +171,8 @@ impl<'a, const N: usize, const W: usize, F> FastRows<'a, N, W, F> {
         let header = &self.known[place(key)];
         let fits = payload.wrapping_sub(header.least) < header.lengths;
         let end = at + 1 + self.rowids.length + usize::from(payload);
-        if header.key[..W] != key
+        let differing = header.key.iter().zip(key).fold(0, |differing, (one, other)| differing | one ^ other);
+        if differing != 0
             || !fits
             || record[usize::from(header.sign)] >= 0x80
             || at < self.cells.start

@@ -135,6 +135,9 @@ impl StoredText {
 }
 
 impl StoredKey {
+    /// The key of no row.
+    pub(crate) const NONE: Self = Self { types: u64::MAX, words: [0; 2] };
+
     /// A number whose upper bits differ for most keys.
     #[inline]
     pub(crate) fn hash(&self) -> u64 {

@@ -2,6 +2,7 @@
 //! it; [`OpPart::push`] reads the others.
 
 use super::ops::{Context, OpPart};
+use super::recent_tracks::Place;
 use crate::column::ESCAPE;
 use crate::sqlite::{
     AddRows, FastColumns, FastRow, IntegerColumn, Leaves, RUN, Readers, Row, StoredColumns, StoredText,
@@ -159,8 +160,9 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
         }
         let mut count = run.count;
         let mut takes_all = true;
+        let kernel_type = part.kernel_type.flatten();
         for row in rows {
-            let Some(dispatch) = part.fast_dispatch(&row, context) else {
+            let Some(dispatch) = part.fast_dispatch(&row, context, kernel_type) else {
                 takes_all = false;
                 break;
             };
@@ -169,7 +171,7 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
             run.starts[count] = dispatch.start;
             run.durations[count] = dispatch.duration;
             run.ranges[count] = dispatch.range;
-            run.shapes[count] = dispatch.shape.unwrap_or(ShapeId::SENTINEL);
+            run.shapes[count] = dispatch.shape;
             count += 1;
             if N == DETAILED {
                 part.add_details(&row, context, &dispatch);
@@ -189,6 +191,7 @@ impl Run {
     fn flush(&mut self, part: &mut OpPart, context: &Context<'_>) {
         let rows = ..std::mem::take(&mut self.count);
         let Self { names, tracks, starts, durations, ranges, shapes, .. } = self;
+        part.range_ids |= ranges[rows].iter().fold(0, |any, range| any | range) != 0;
         part.dispatches.push_timings(
             (&names[rows], &tracks[rows]),
             (&starts[rows], &durations[rows]),
@@ -208,7 +211,8 @@ struct FastDispatch {
     start: i64,
     duration: u32,
     range: Id,
-    shape: Option<ShapeId>,
+    /// As it is stored.
+    shape: ShapeId,
 }
 
 impl OpPart {
@@ -218,22 +222,22 @@ impl OpPart {
         &mut self,
         row: &FastRow<'_, N, Facts>,
         context: &Context<'_>,
+        kernel_type: Option<Id>,
     ) -> Option<FastDispatch> {
         let [gpu, queue, start, end, name, op_type, range] = std::array::from_fn(|at| row.int(at));
         let duration = u32::try_from(end.checked_sub(start)?).ok()?;
         let name = context.names.get(Some(name));
-        if !(duration < ESCAPE && name.is_some() && self.kernel_type == Some(Some(op_type))) {
+        if !(duration < ESCAPE && name.is_some() && kernel_type == Some(op_type)) {
             return None;
         }
         let Facts { has_process, shape, .. } = row.facts();
         let process = if *has_process { self.recent_process_of(row.int(PROCESS))? } else { context.process };
         let (shape, hardware_queue) = match shape {
-            StoredShape::Absent => (None, None),
+            StoredShape::Absent => (ShapeId::SENTINEL, None),
             StoredShape::Columns(columns) => (self.met_shape(columns.fast_key(row))?, None),
             StoredShape::Signal(text) => self.met_signal(text.get(row))?,
         };
-        let track = self.recent_track((gpu, queue, process, hardware_queue))?;
-        self.range_ids |= range != 0;
+        let track = self.recent_track(Place::of(gpu, queue, process, hardware_queue))?;
         Some(FastDispatch { name, track, process, start, duration, range, shape })
     }
 

@@ -56,9 +56,23 @@ impl<T: Copy> IdMap<T> {
     /// The value of `id`.
     #[inline(always)]
     pub(crate) fn get(&self, id: Id) -> Option<T> {
+        self.dense.get(self.distance(id)).copied().or_else(|| self.elsewhere(id))
+    }
+
+    /// The value of `id`, `default` where it has none.
+    #[inline(always)]
+    pub(crate) fn get_or(&self, id: Id, default: T) -> T {
+        match self.dense.get(self.distance(id)) {
+            Some(&value) => value,
+            None => self.elsewhere(id).unwrap_or(default),
+        }
+    }
+
+    /// How far an id is from the first one.
+    #[inline(always)]
+    fn distance(&self, id: Id) -> usize {
         // No run goes on behind the largest id. So the distance of an earlier id, as an unsigned number, lies behind all values.
-        let distance = id.wrapping_sub(self.first) as u64 as usize;
-        self.dense.get(distance).copied().or_else(|| self.elsewhere(id))
+        id.wrapping_sub(self.first) as u64 as usize
     }
 
     /// The value of an id that is not in the first run.

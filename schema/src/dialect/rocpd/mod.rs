@@ -20,6 +20,7 @@ mod plan;
 mod processes;
 mod read;
 mod recent_shapes;
+mod recent_tracks;
 mod secondary_tables;
 mod signal;
 

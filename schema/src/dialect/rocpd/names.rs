@@ -37,7 +37,7 @@ impl Names {
     #[inline]
     pub(crate) fn get(&self, id: Option<Id>) -> NameId {
         match id {
-            Some(id) => self.0.get(id).unwrap_or(NameId::DANGLING),
+            Some(id) => self.0.get_or(id, NameId::DANGLING),
             None => NameId::NONE,
         }
     }

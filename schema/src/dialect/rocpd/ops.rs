@@ -4,6 +4,7 @@ use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
 use super::recent_shapes::{RecentShapes, ShapeKey};
+use super::recent_tracks::{Place, RecentTracks};
 use super::signal::RecentSignals;
 use super::{
     Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
@@ -15,8 +16,8 @@ use crate::table::{
     Shape, Track, Tracks,
 };
 use crate::{
-    AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, ShapeId, Strings,
-    SymbolId, TrackId,
+    AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, Sentinel, ShapeId,
+    Strings, SymbolId, TrackId,
 };
 
 /// The columns of `rocpd_op` in a scan.
@@ -130,34 +131,20 @@ pub(crate) struct OpPart {
     pub(super) kernel_type: Option<Option<Id>>,
     /// The last process that a row named, with its number.
     recent_process: Option<(i64, ProcessId)>,
-    /// Cached tracks of rows without a stream.
-    recent_tracks: Vec<Option<(Place, TrackId)>>,
+    /// Those of rows without a stream.
+    recent_tracks: RecentTracks,
     recent_shapes: RecentShapes<StoredKey>,
     recent_signals: RecentSignals,
     stored_shapes: ByHeader<Option<StoredColumns>>,
 }
 
 impl ShapeKey for StoredKey {
+    const FREE: Self = Self::NONE;
+
     #[inline]
     fn hash(&self) -> u64 {
         self.hash()
     }
-}
-
-/// What tells the tracks of rows without a stream apart: GPU, queue, process and hardware queue.
-type Place = (i64, i64, ProcessId, Option<u64>);
-
-/// The number of cached tracks.
-const RECENT: usize = 256;
-
-/// The cache slot of a track. Some tools number queues by their addresses, which differ in higher bits. Of copies no hardware queue is
-/// known: they would take turns with the dispatches of their queue.
-#[inline]
-fn recent((gpu, queue, process, hardware_queue): Place) -> usize {
-    let queue = queue.wrapping_add(queue >> 12).wrapping_add(queue >> 21);
-    let place = gpu.wrapping_mul(16).wrapping_add(queue).wrapping_add(5 * i64::from(process.0));
-    let half = if hardware_queue.is_some() { RECENT / 2 } else { 0 };
-    place as usize % (RECENT / 2) + half
 }
 
 /// What the ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
@@ -353,24 +340,22 @@ impl OpPart {
     ) -> TrackId {
         let queue = context.fields.queue.int(row).unwrap_or(0);
         let stream = context.fields.stream.int(row);
-        let place = (gpu, queue, process, hardware_queue);
+        let place = Place::of(gpu, queue, process, hardware_queue);
         if let (None, Some(id)) = (stream, self.recent_track(place)) {
             return id;
         }
         let agent = self.gpus.intern(gpu);
         let id = self.tracks.intern(Track { process, agent, queue, stream, hardware_queue });
         if stream.is_none() {
-            self.recent_tracks.resize(RECENT, None);
-            self.recent_tracks[recent(place)] = Some((place, id));
+            self.recent_tracks.add(place, id);
         }
         id
     }
 
     /// The track of a row without a stream, if it is cached.
-    #[inline]
+    #[inline(always)]
     pub(super) fn recent_track(&self, place: Place) -> Option<TrackId> {
-        let (known, id) = (*self.recent_tracks.get(recent(place))?)?;
-        (known == place).then_some(id)
+        self.recent_tracks.find(place)
     }
 
     fn shape(
@@ -403,24 +388,24 @@ impl OpPart {
         let columns = self.stored_shapes.get(row, stored).copied().unwrap_or_else(|| stored(row));
         let key = columns.and_then(|columns| columns.key(row));
         if let Some(shape) = key.and_then(|key| self.met_shape(key)) {
-            return shape;
+            return shape.known();
         }
         let shape = launch.shape(row).map(|shape| self.shapes.intern(shape));
         if let Some(key) = key {
-            self.recent_shapes.add(key, shape);
+            self.recent_shapes.add(key, shape.unwrap_or(ShapeId::SENTINEL));
         }
         shape
     }
 
-    /// The shape of launch columns, if it is cached.
+    /// The shape of launch columns, as columns store it, if it is cached.
     #[inline(always)]
-    pub(super) fn met_shape(&self, key: StoredKey) -> Option<Option<ShapeId>> {
+    pub(super) fn met_shape(&self, key: StoredKey) -> Option<ShapeId> {
         self.recent_shapes.find(&key)
     }
 
-    /// Shape and hardware queue of rocm-trace-lite's `completionSignal`, if the shape is cached.
+    /// The same and the hardware queue of rocm-trace-lite's `completionSignal`.
     #[inline(always)]
-    pub(super) fn met_signal(&mut self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+    pub(super) fn met_signal(&mut self, text: &[u8]) -> Option<(ShapeId, Option<u64>)> {
         self.recent_signals.find(text)
     }
 
@@ -499,19 +484,5 @@ impl OpPart {
         range.category =
             context.names.checked(category, &mut self.problems, "rocpd_op.category_id", row.id());
         self.ranges.push(range);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn copies_do_not_take_the_cache_slot_of_the_dispatches_of_their_queue() {
-        for queue in [0, 1, 7, 0x7f3a_4c20_1000, i64::MAX, i64::MIN] {
-            let place = |hardware_queue| (3, queue, ProcessId(1), hardware_queue);
-            assert_ne!(recent(place(None)), recent(place(Some(0x7f3a_4c20_1000))));
-            assert!(recent(place(None)).max(recent(place(Some(0)))) < RECENT);
-        }
     }
 }

@@ -1,12 +1,15 @@
 //! A cache of launch shapes by what a row stores of them.
 
-use crate::ShapeId;
+use crate::{Sentinel, ShapeId};
 
 /// The least number of slots, and the number with which the cache begins anew: a megabyte.
 const SLOTS: [usize; 2] = [1 << 6, 1 << 14];
 
 /// What is stored of a shape.
 pub(super) trait ShapeKey: Copy + Eq {
+    /// What no row stores.
+    const FREE: Self;
+
     /// A number whose upper bits differ for most keys.
     fn hash(&self) -> u64;
 }
@@ -15,12 +18,9 @@ pub(super) trait ShapeKey: Copy + Eq {
 #[derive(Debug)]
 pub(super) struct RecentShapes<K> {
     /// A power of two. A key is behind the place of its hash, with no free slot between.
-    slots: Vec<Option<Met<K>>>,
+    slots: Vec<(K, ShapeId)>,
     taken: usize,
 }
-
-/// A key and the shape, if it makes one.
-type Met<K> = (K, Option<ShapeId>);
 
 impl<K> Default for RecentShapes<K> {
     fn default() -> Self {
@@ -29,42 +29,46 @@ impl<K> Default for RecentShapes<K> {
 }
 
 impl<K: ShapeKey> RecentShapes<K> {
-    /// The shape that a key makes, if it makes one, where it is cached.
+    /// The shape that a key makes, as columns store it, where it is cached.
     #[inline]
-    pub(super) fn find(&self, key: &K) -> Option<Option<ShapeId>> {
+    pub(super) fn find(&self, key: &K) -> Option<ShapeId> {
         let last = self.slots.len().checked_sub(1)?;
         let mut at = place(key.hash());
         loop {
-            match &self.slots[at & last] {
-                Some((known, shape)) if known == key => return Some(*shape),
-                Some(_) => at += 1,
-                None => return None,
+            let (known, shape) = self.slots[at & last];
+            if known == *key {
+                return Some(shape);
             }
+            if known == K::FREE {
+                return None;
+            }
+            at += 1;
         }
     }
 
-    /// Adds a key that is not cached.
+    /// Adds a key that is not cached, and the shape as columns store it.
     #[cold]
-    pub(super) fn add(&mut self, key: K, shape: Option<ShapeId>) {
+    pub(super) fn add(&mut self, key: K, shape: ShapeId) {
         let [least, most] = SLOTS;
         if self.taken * 2 >= self.slots.len() {
             let slots = (2 * self.slots.len()).max(least);
             let known = std::mem::take(self);
-            self.slots.resize_with(slots.min(most), || None);
+            self.slots.resize(slots.min(most), (K::FREE, ShapeId::SENTINEL));
             if slots <= most {
-                known.slots.into_iter().flatten().for_each(|(key, shape)| self.insert(key, shape));
+                let met = known.slots.into_iter().filter(|(key, _)| *key != K::FREE);
+                met.for_each(|(key, shape)| self.insert(key, shape));
             }
         }
         self.insert(key, shape);
     }
 
-    fn insert(&mut self, key: K, shape: Option<ShapeId>) {
+    fn insert(&mut self, key: K, shape: ShapeId) {
         let last = self.slots.len() - 1;
         let mut at = place(key.hash());
-        while self.slots[at & last].is_some() {
+        while self.slots[at & last].0 != K::FREE {
             at += 1;
         }
-        self.slots[at & last] = Some((key, shape));
+        self.slots[at & last] = (key, shape);
         self.taken += 1;
     }
 }
@@ -79,6 +83,8 @@ mod tests {
     use super::*;
 
     impl ShapeKey for u64 {
+        const FREE: Self = Self::MAX;
+
         fn hash(&self) -> u64 {
             // Many keys in one place.
             (self / 8).wrapping_mul(0x9e37_79b9_7f4a_7c15)
@@ -89,14 +95,14 @@ mod tests {
     fn shapes_are_found_by_their_keys_until_there_are_too_many() {
         let mut recent = RecentShapes::default();
         assert_eq!(recent.find(&0), None);
-        let shape = |key: u64| (key % 3 == 1).then_some(ShapeId(key as u32));
+        let shape = |key: u64| if key % 3 == 1 { ShapeId(key as u32) } else { ShapeId::SENTINEL };
         let most = SLOTS[1] as u64 / 2;
         for key in 0..most {
             recent.add(key, shape(key));
         }
         assert!((0..most).all(|key| recent.find(&key) == Some(shape(key))));
         assert_eq!(recent.find(&most), None);
-        recent.add(most, None);
-        assert_eq!((recent.find(&most), recent.find(&1)), (Some(None), None));
+        recent.add(most, ShapeId::SENTINEL);
+        assert_eq!((recent.find(&most), recent.find(&1)), (Some(ShapeId::SENTINEL), None));
     }
 }

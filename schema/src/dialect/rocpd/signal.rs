@@ -1,7 +1,7 @@
 use super::recent_shapes::{RecentShapes, ShapeKey};
-use crate::ShapeId;
 use crate::hash::spread;
 use crate::table::{Shape, axes};
+use crate::{Sentinel, ShapeId};
 
 /// Reads rocm-trace-lite's `completionSignal`: `hwq=0x7f1200 wg=256,1,1 grid=1024,1,1`, any part of which
 /// may be missing. The grid counts work-items; the result is the shape and the hardware queue.
@@ -32,9 +32,9 @@ pub(super) struct RecentSignals {
 }
 
 impl RecentSignals {
-    /// The result of [`parse`], if the shape is cached.
+    /// The result of [`parse`], with the shape as columns store it, if that is cached.
     #[inline]
-    pub(super) fn find(&mut self, text: &[u8]) -> Option<(Option<ShapeId>, Option<u64>)> {
+    pub(super) fn find(&mut self, text: &[u8]) -> Option<(ShapeId, Option<u64>)> {
         let (queue, sizes) = self.queues.split(text)?;
         let shape = self.shapes.find(&Sizes::of(sizes)?)?;
         Some((shape, queue))
@@ -46,8 +46,8 @@ impl RecentSignals {
         text: &[u8],
         intern: impl FnOnce(Shape) -> ShapeId,
     ) -> (Option<ShapeId>, Option<u64>) {
-        if let Some(found) = self.find(text) {
-            return found;
+        if let Some((shape, queue)) = self.find(text) {
+            return (shape.known(), queue);
         }
         let (shape, queue) = parse(&String::from_utf8_lossy(text));
         let shape = shape.map(intern);
@@ -56,7 +56,7 @@ impl RecentSignals {
             && !sizes.windows(4).any(|word| word == b"hwq=")
             && let Some(sizes) = Sizes::of(sizes)
         {
-            self.shapes.add(sizes, shape);
+            self.shapes.add(sizes, shape.unwrap_or(ShapeId::SENTINEL));
         }
         (shape, queue)
     }
@@ -96,6 +96,8 @@ impl Sizes {
 }
 
 impl ShapeKey for Sizes {
+    const FREE: Self = Self { length: 0, words: [0; WORDS] };
+
     #[inline]
     fn hash(&self) -> u64 {
         let mixed = self.words.iter().fold(0, |mixed: u64, word| mixed.rotate_left(19) ^ word);
