@@ -74,6 +74,19 @@ impl KernelNames {
         self.kernel_of_slot[slot(name, self.strings)] as usize
     }
 
+    /// The same for loops over many rows, which keep what it looks up at hand.
+    #[inline]
+    pub(crate) fn kernel_of_name(&self) -> impl Fn(NameId) -> usize + Copy + use<'_> {
+        let (kernel_of_slot, strings) = (self.kernel_of_slot.as_slice(), self.strings);
+        move |name| kernel_of_slot[slot(name, strings)] as usize
+    }
+
+    /// The names of some of the kernels.
+    pub(crate) fn names_of(&self, is_wanted: &[bool]) -> NameSet {
+        let of_slot = self.kernel_of_slot.iter().map(|&kernel| is_wanted.get(kernel as usize) == Some(&true));
+        NameSet { of_slot: of_slot.collect(), strings: self.strings }
+    }
+
     /// The same, unless it is a collective.
     #[inline]
     pub(crate) fn own_kernel(&self, name: NameId) -> Option<usize> {
@@ -90,6 +103,22 @@ impl KernelNames {
     /// Whether there are collectives at all.
     pub(crate) fn any_collective(&self) -> bool {
         self.collective_of_slot.contains(&true)
+    }
+}
+
+/// Names that some dispatch carries.
+#[derive(Debug)]
+pub(crate) struct NameSet {
+    of_slot: Vec<bool>,
+    strings: usize,
+}
+
+impl NameSet {
+    /// Whether a name is one of them, for loops over many rows.
+    #[inline]
+    pub(crate) fn contains(&self) -> impl Fn(NameId) -> bool + Copy + use<'_> {
+        let (of_slot, strings) = (self.of_slot.as_slice(), self.strings);
+        move |name| of_slot[slot(name, strings)]
     }
 }
 

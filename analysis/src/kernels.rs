@@ -139,7 +139,8 @@ pub(crate) fn by_kernel_and_category(tables: &Tables, names: &KernelNames) -> [V
 
 fn sorted_by_kernel(tables: &Tables, names: &KernelNames) -> Sorted {
     let dispatches = &tables.dispatches;
-    let kernel = |row: usize| names.kernel(dispatches.name[row]);
+    let (kernel_of_name, names_of_rows) = (names.kernel_of_name(), dispatches.name.as_slice());
+    let kernel = move |row: usize| kernel_of_name(names_of_rows[row]);
     Sorted::counted(&dispatches.duration, names.kernels.len(), kernel, names.parts())
 }
 
@@ -232,14 +233,14 @@ impl Sorted {
     fn counted(
         durations: &Durations,
         groups: usize,
-        group_of: impl Fn(usize) -> usize + Sync,
+        group_of: impl Fn(usize) -> usize + Copy + Sync,
         parts: impl Iterator<Item = (Range<usize>, Vec<usize>)>,
     ) -> Self {
         if !durations.all_short() {
             return Self::of(durations, groups, group_of);
         }
         let part = |(rows, counts): (Range<usize>, Vec<usize>)| {
-            SortedPart::with_counts(durations, &counts, BTreeMap::new(), &group_of, rows)
+            SortedPart::with_counts(durations, &counts, BTreeMap::new(), group_of, rows)
         };
         Self { parts: threads::map(parts, part), groups }
     }

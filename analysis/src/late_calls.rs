@@ -176,26 +176,28 @@ impl LateInputs<'_> {
     fn late_in_steps(&self, steps: &Repeated, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
         let &Self { tables, names, order, .. } = self;
         let dispatches = &tables.dispatches;
+        let suspected = names.names_of(is_suspect);
         let mut works: Vec<FxHashMap<Work, Calls>> = Vec::new();
         works.resize_with(order.agents.len(), FxHashMap::default);
         dispatches_on_threads(tables, order, &mut works, |works, rows| {
-            let (mut suspects, mut steps_of_suspects) = ([(0, 0); STRETCH], [None; STRETCH]);
+            let (mut suspects, mut steps_of_suspects) = ([0; STRETCH], [None; STRETCH]);
+            let (is_suspect, names_of_rows) = (suspected.contains(), dispatches.name.as_slice());
             for rows in rows.chunks(STRETCH) {
                 // Without a branch, which no core could predict.
                 let mut count = 0;
                 for &row in rows {
-                    let kernel = names.kernel(dispatches.name[row as usize]);
-                    suspects[count] = (row, kernel);
-                    count += usize::from(is_suspect[kernel]);
+                    suspects[count % STRETCH] = row;
+                    count += usize::from(is_suspect(names_of_rows[row as usize]));
                 }
                 let suspects = &suspects[..count];
                 // All steps before any work: a core that looks for nothing else between waits for several rows at the same time.
-                for (step, &(row, _)) in steps_of_suspects.iter_mut().zip(suspects) {
+                for (step, &row) in steps_of_suspects.iter_mut().zip(suspects) {
                     *step = steps.of_dispatch(tables, row as usize);
                 }
-                for (&(row, kernel), step) in suspects.iter().zip(steps_of_suspects) {
+                for (&row, step) in suspects.iter().zip(steps_of_suspects) {
                     // What runs outside the steps has no position in one.
                     if let Some(step) = step {
+                        let kernel = names.kernel(names_of_rows[row as usize]);
                         let shape = dispatches.shape.get(row as usize);
                         let call = Call::of(row, dispatches.duration.short()[row as usize]);
                         works.entry(Work::of(kernel, shape)).or_default().add(step, call);
@@ -219,25 +221,27 @@ impl LateInputs<'_> {
         let gpus: FxHashMap<AgentId, usize> = order.agents.iter().map(|ops| ops.agent).zip(0..).collect();
         let tracks = tables.tracks.rows().iter();
         let gpu_of_track: Vec<Option<usize>> = tracks.map(|track| gpus.get(&track.agent).copied()).collect();
+        let suspected = names.names_of(is_suspect);
         let parts = threads::map(parallel::stretches(dispatches.len()), |rows| {
             let mut works: Vec<FxHashMap<Work, Vec<Call>>> = vec![FxHashMap::default(); order.agents.len()];
-            let mut suspects = [(0, 0); STRETCH];
+            let mut suspects = [0; STRETCH];
+            let is_suspect = suspected.contains();
             for begin in rows.clone().step_by(STRETCH) {
                 let stretch = begin..rows.end.min(begin + STRETCH);
                 // Without a branch, which no core could predict.
                 let mut count = 0;
                 for (row, &name) in stretch.clone().zip(&dispatches.name[stretch]) {
-                    let kernel = names.kernel(name);
-                    suspects[count] = (row, kernel);
-                    count += usize::from(is_suspect[kernel]);
+                    suspects[count % STRETCH] = row;
+                    count += usize::from(is_suspect(name));
                 }
-                for &(row, kernel) in &suspects[..count] {
+                for &row in &suspects[..count] {
                     let short = dispatches.duration.short()[row];
                     if let Some(shape) = dispatches.shape.get(row)
                         && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
                         && (short != u32::MAX || dispatches.duration.valid(row).is_some())
                     {
                         let call = Call::of(row as u32, short);
+                        let kernel = names.kernel(dispatches.name[row]);
                         works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
                     }
                 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use platform::large_pages;
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, Tables};
+use rtl_schema::{AgentId, Tables, TrackId};
 
 use crate::ops::{AgentOps, Order};
 use crate::parallel;
@@ -85,21 +85,25 @@ fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<us
     let start = |row: u32| dispatches.start[row as usize];
     let mut sorters: Vec<Sorter> = counts.iter().map(|&count| Sorter::with_capacity(count)).collect();
     let mut used_tracks: Vec<bool> = rows_of_track.iter().map(|&rows| rows > 0).collect();
-    let all_short = dispatches.duration.all_short();
-    if !all_short {
-        used_tracks.fill(false);
-    }
-    let ops = rows.clone().zip(tracks).zip(starts).zip(&dispatches.duration.short()[rows]);
-    for (((row, track), &moment), &short) in ops {
-        let mut length = i64::from(short);
-        if !all_short {
-            let Some(valid) = dispatches.duration.valid(row) else { continue };
-            length = valid;
-            used_tracks[track.index()] = true;
-        }
+    let mut add = |row: usize, track: TrackId, moment: i64, length: i64| {
         let sorter = &mut sorters[agent_of_track[track.index()] as usize];
         sorter.end = sorter.end.max(moment.saturating_add(length));
         sorter.push(row as u32, moment, start);
+    };
+    let ops = rows.clone().zip(tracks).zip(starts);
+    if dispatches.duration.all_short() {
+        let lengths = &dispatches.duration.short()[rows];
+        for (((row, &track), &moment), &length) in ops.zip(lengths) {
+            add(row, track, moment, length.into());
+        }
+    } else {
+        used_tracks.fill(false);
+        for ((row, &track), &moment) in ops {
+            if let Some(length) = dispatches.duration.valid(row) {
+                used_tracks[track.index()] = true;
+                add(row, track, moment, length);
+            }
+        }
     }
     Stretch { agents: sorters.into_iter().map(|sorter| sorter.finish(start)).collect(), used_tracks }
 }
@@ -161,6 +165,8 @@ impl Sorter {
         }
     }
 
+    // A call, for few rows: inlined, it would take the registers of the others.
+    #[inline(never)]
     fn insert(&mut self, moment: i64, row: u32, start: impl Fn(u32) -> i64) {
         let position = self.rows.len() - 1;
         let mut hole = position;

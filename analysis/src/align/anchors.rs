@@ -171,18 +171,14 @@ impl<'a> Intervals<'a> {
         if places.len() < BLOCK {
             return true;
         }
-        let mut most = [0_u16; LANES];
-        for begin in places.step_by(LANES) {
-            let mut near = [0_u16; LANES];
-            for (own, others) in one.iter().zip(other[begin..].windows(LANES)) {
-                let least = own.wrapping_sub(WIDEST_COARSE);
-                for (near, other) in near.iter_mut().zip(others) {
-                    *near += u16::from(other.wrapping_sub(least) <= 2 * WIDEST_COARSE);
-                }
+        let mut near = [0_u16; BLOCK];
+        for (own, others) in one.iter().zip(other[places.start..].windows(BLOCK)) {
+            let least = own.wrapping_sub(WIDEST_COARSE);
+            for (near, other) in near.iter_mut().zip(others) {
+                *near += u16::from(other.wrapping_sub(least) <= 2 * WIDEST_COARSE);
             }
-            most.iter_mut().zip(near).for_each(|(most, near)| *most = near.max(*most));
         }
-        let far = compared - usize::from(most.into_iter().max().unwrap_or(0));
+        let far = compared - usize::from(near.into_iter().max().unwrap_or(0));
         far as f64 * WIDEST_NS.powi(2) < worst
     }
 

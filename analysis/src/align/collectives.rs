@@ -92,18 +92,18 @@ impl CollectiveFinder {
             .map(|id| stated(chunk, CollectiveId(id as u32)));
         self.stated.extend(new);
         let are_any = self.sizes.are_any();
-        let mut found = [(0, Kind::Other); STRETCH];
+        let mut found = [0; STRETCH];
         for begin in rows.clone().step_by(STRETCH) {
             let stretch = begin..rows.end.min(begin + STRETCH);
             // Without a branch, which no core could predict.
-            let mut count = 0;
+            let (mut count, kinds) = (0, self.kinds.as_slice());
             for (at, &name) in stretch.clone().zip(&chunk.dispatches.name[stretch]) {
-                let kind = self.kind(chunk, name);
-                found[count] = (at, kind);
-                count += usize::from(are_any | (kind != Kind::Other));
+                let kind = kinds.get(name.index()).copied().flatten();
+                found[count % STRETCH] = at;
+                count += usize::from(are_any | (kind != Some(Kind::Other)));
             }
-            for &(at, kind) in &found[..count] {
-                match kind {
+            for &at in &found[..count] {
+                match self.kind(chunk, chunk.dispatches.name[at]) {
                     Kind::Synchronising => self.row(chunk, at),
                     Kind::Collective => self.other(chunk, at, true),
                     Kind::Other => self.other(chunk, at, false),

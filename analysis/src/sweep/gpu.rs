@@ -150,7 +150,8 @@ impl<'a> GpuSweep<'a> {
 }
 
 impl<'a> Sliced<'a> for GpuSweep<'a> {
-    #[inline]
+    // So that ops reach it in registers.
+    #[inline(always)]
     fn add(&mut self, same: Simultaneous<'a>) {
         let Simultaneous { start, dispatches, copies } = same;
         let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
