@@ -127,7 +127,9 @@ impl<'a> Analysis<'a> {
             false => _ = self.kernels(),
         };
         // What grouping many kernels takes for a while is not taken together with what others take.
-        if of_kernels.is_some() && parallel::are_many(self.names.kernels.len(), rows) {
+        if of_kernels.is_some()
+            && (threads::limit() == 1 || parallel::are_many(self.names.kernels.len(), rows))
+        {
             group();
         }
         // All others need it.

@@ -24,6 +24,8 @@ pub(crate) struct AgentOps {
     pub(crate) agent: AgentId,
     pub(crate) dispatches: Vec<u32>,
     pub(crate) copies: Vec<u32>,
+    /// The starts of the copies in ns, side by side: the rows of copies are long.
+    pub(crate) copy_starts: Vec<i64>,
     /// The last end in ns.
     pub(crate) end: i64,
 }
@@ -32,7 +34,7 @@ impl AgentOps {
     /// The first start in ns: where the relative times of [`InOrder`] count from.
     pub(crate) fn base(&self, tables: &Tables) -> i64 {
         let dispatch = self.dispatches.first().map(|&row| tables.dispatches.start[row as usize]);
-        let copy = start_of_copy(tables, &self.copies);
+        let copy = next(&self.copy_starts);
         dispatch.map_or(copy, |dispatch| dispatch.min(copy))
     }
 
@@ -51,8 +53,15 @@ impl AgentOps {
         let Range { start, end } = places;
         let dispatches = &self.dispatches[start.dispatches..end.dispatches];
         let copies = &self.copies[start.copies..end.copies];
-        let next_copy = start_of_copy(tables, copies);
-        InOrder { tables, dispatches, copies, next_copy, base: self.base(tables) }
+        let copy_starts = &self.copy_starts[start.copies..end.copies];
+        InOrder {
+            tables,
+            dispatches,
+            copies,
+            copy_starts,
+            next_copy: next(copy_starts),
+            base: self.base(tables),
+        }
     }
 
     /// The place behind all ops.
@@ -68,7 +77,7 @@ impl AgentOps {
         let Some(moment) = self.dispatches.get(at).map(|&row| start(row)) else { return self.end_place() };
         Place {
             dispatches: self.dispatches[..at].partition_point(|&row| start(row) < moment),
-            copies: self.copies.partition_point(|&row| tables.copies[row as usize].start < moment),
+            copies: self.copy_starts.partition_point(|&start| start < moment),
         }
     }
 }
@@ -80,10 +89,10 @@ pub(crate) struct Place {
     copies: usize,
 }
 
-/// The start of the first of `copies`, `i64::MAX` without any.
+/// The first of some starts, `i64::MAX` without any.
 #[inline]
-fn start_of_copy(tables: &Tables, copies: &[u32]) -> i64 {
-    copies.first().map_or(i64::MAX, |&row| tables.copies[row as usize].start)
+fn next(starts: &[i64]) -> i64 {
+    starts.first().copied().unwrap_or(i64::MAX)
 }
 
 /// An op: its row, and whether it is a copy.
@@ -192,6 +201,7 @@ pub(crate) struct InOrder<'a> {
     tables: &'a Tables,
     dispatches: &'a [u32],
     copies: &'a [u32],
+    copy_starts: &'a [i64],
     /// The start of the next copy, `i64::MAX` behind the last.
     next_copy: i64,
     base: i64,
@@ -223,8 +233,10 @@ impl<'a> InOrder<'a> {
     fn all_at(&mut self, start: i64) -> Simultaneous<'a> {
         let tables = self.tables;
         let dispatches = split_while(&mut self.dispatches, |row| tables.dispatches.start[row] == start);
-        let copies = split_while(&mut self.copies, |row| tables.copies[row].start == start);
-        self.next_copy = start_of_copy(tables, self.copies);
+        let (copies, rest) =
+            self.copies.split_at(self.copy_starts.iter().take_while(|&&copy| copy == start).count());
+        (self.copies, self.copy_starts) = (rest, &self.copy_starts[copies.len()..]);
+        self.next_copy = next(self.copy_starts);
         Simultaneous { start: self.relative(start), dispatches, copies }
     }
 

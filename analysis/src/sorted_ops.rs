@@ -27,22 +27,25 @@ impl Order {
                 parts.push(part.rows);
             }
         }
-        let mut copies: Vec<Vec<u32>> = vec![Vec::new(); agent_count];
+        let mut copies: Vec<Vec<(i64, u32)>> = vec![Vec::new(); agent_count];
         for (row, copy) in tables.copies.iter().enumerate() {
             if let Some(duration) = copy.duration.filter(|&duration| duration >= 0) {
                 let agent = agent_of_track[copy.track.index()] as usize;
-                copies[agent].push(row as u32);
+                copies[agent].push((copy.start, row as u32));
                 ends[agent] = ends[agent].max(copy.start.saturating_add(duration));
                 used_tracks[copy.track.index()] = true;
             }
         }
         let joined = threads::map(parts.into_iter().zip(copies), |(parts, mut copies)| {
-            copies.sort_unstable_by_key(|&row| tables.copies[row as usize].start);
+            copies.sort_unstable();
             (join_sorted(parts, start), copies)
         });
         let agents = (0..).map(AgentId).zip(joined).zip(ends);
         let mut agents: Vec<AgentOps> = agents
-            .map(|((agent, (dispatches, copies)), end)| AgentOps { agent, dispatches, copies, end })
+            .map(|((agent, (dispatches, copies)), end)| {
+                let (copy_starts, copies) = copies.into_iter().unzip();
+                AgentOps { agent, dispatches, copies, copy_starts, end }
+            })
             .collect();
         let is_cpu =
             |agent: usize| tables.agents.get(agent).is_some_and(|agent| agent.kind == AgentKind::Cpu);
