@@ -20,7 +20,9 @@ pub mod sections;
 pub mod style;
 mod tables;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::Analysis;
@@ -35,6 +37,18 @@ pub use crate::report::Report;
 use crate::request::Request;
 /// The formats that can be read, in words.
 pub use rtl_schema::dialect::READABLE;
+
+/// The whole `main`, of the command line with the name in the usage. Parts of one large trace get the memory of others: threads that
+/// give theirs back to the system would wait for each other there.
+#[must_use]
+pub fn main(line: Vec<OsString>) -> ExitCode {
+    cli::run_line(line, |arguments: Arguments, out| {
+        if arguments.traces.len() == 1 && threads::limit() > 1 {
+            platform::freed_memory::keep();
+        }
+        run(arguments, out)
+    })
+}
 
 /// Runs the command line.
 ///

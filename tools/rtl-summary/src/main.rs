@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::run(rtl_summary::run)
+    rtl_summary::main(std::env::args_os().collect())
 }
