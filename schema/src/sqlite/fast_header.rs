@@ -15,9 +15,7 @@ pub(super) const RECORD: usize = u8::MAX as usize + WORD;
 /// The columns of fast rows, which take the fast path, by their positions in the scan.
 #[derive(Debug, Clone, Copy)]
 pub struct FastColumns<const N: usize> {
-    /// Fast rows have a value here that is not negative.
-    pub sign: usize,
-    /// The integers of a row.
+    /// The integers of a row, of which the first one is not negative.
     pub integers: [IntegerColumn; N],
 }
 
@@ -38,7 +36,7 @@ pub(super) type Key = [u64; WINDOW / WORD];
 /// By the first byte of a header, which is its length or has the upper bit set: its bytes up to the type of the last column of the scan.
 pub(super) type Masks = Box<[Key; 0x100]>;
 
-/// What follows from the first types of a row.
+/// What follows from the first types of a row. One with eight integers, and 14 bytes of facts that need no alignment, fills a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Header<const N: usize, F> {
@@ -48,8 +46,6 @@ pub(super) struct Header<const N: usize, F> {
     pub(super) least: u8,
     /// How many lengths it can have from there on: none where a column is no integer.
     pub(super) lengths: u8,
-    /// Where the sign is.
-    pub(super) sign: u8,
     pub(super) values: [Value; N],
     pub(super) facts: F,
 }
@@ -72,7 +68,7 @@ pub(super) fn has_fast_rows<const N: usize>(layout: &Layout, columns: &FastColum
         IntegerColumn::Integer(column) | IntegerColumn::OrZero(column) => is_stored(column),
         IntegerColumn::Zero => true,
     });
-    are_stored && is_stored(columns.sign) && looked_at(layout) <= WINDOW
+    are_stored && looked_at(layout) <= WINDOW
 }
 
 /// How many bytes of a header say where the columns of a scan are.
@@ -94,7 +90,7 @@ pub(super) fn masks(layout: &Layout) -> Masks {
 impl<const N: usize, F: Copy + Default> Header<N, F> {
     /// One whose rows are read in another way.
     pub(super) fn unusual(key: Key) -> Self {
-        Self { key, least: 0, lengths: 0, sign: 0, values: [ZERO; N], facts: F::default() }
+        Self { key, least: 0, lengths: 0, values: [ZERO; N], facts: F::default() }
     }
 
     /// One whose columns are integers.
@@ -125,27 +121,22 @@ impl<const N: usize, F: Copy + Default> Header<N, F> {
             Some(Place::Stored(position)) => Some(*position),
             _ => None,
         };
-        // Its sign, and the value.
         let integer = |position: usize| match types[position] {
             kind @ 1..=6 => {
                 let width = WIDTH[usize::from(kind)];
                 let begin = u8::try_from(ends[position]).ok()? - width;
-                Some((begin, Value { begin, unused: 64 - 8 * width }))
+                Some(Value { begin, unused: 64 - 8 * width })
             }
             // The type states the value: 0 and 1 are the first four bits of 8 and the first five of 9.
-            kind @ (8 | 9) => {
-                let begin = 1 + position as u8;
-                Some((begin, Value { begin, unused: 68 - kind }))
-            }
+            kind @ (8 | 9) => Some(Value { begin: 1 + position as u8, unused: 68 - kind }),
             _ => None,
         };
-        (header.sign, _) = integer(position(columns.sign)?)?;
         for (value, column) in header.values.iter_mut().zip(columns.integers) {
             *value = match column {
-                IntegerColumn::Integer(column) => integer(position(column)?)?.1,
+                IntegerColumn::Integer(column) => integer(position(column)?)?,
                 IntegerColumn::OrZero(column) => match position(column)? {
                     position if types[position] == 0 => ZERO,
-                    position => integer(position)?.1,
+                    position => integer(position)?,
                 },
                 IntegerColumn::Zero => ZERO,
             };

@@ -30,7 +30,7 @@ pub trait AddRows<const N: usize> {
     /// What a row has in common with others of its header. `None` where these are to come as other rows do.
     fn facts(&self, row: &Row<'_>) -> Option<Self::Facts>;
 
-    /// Adds fast rows, at most 256: their columns are integers, and the sign column is not negative. False where it did not take the
+    /// Adds fast rows, at most 256: their columns are integers, of which the first one is not negative. False where it did not take the
     /// last row that it looked at: that one comes as others do.
     fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, N, Self::Facts>>) -> bool
     where
@@ -97,6 +97,9 @@ pub struct Readers<const N: usize, F> {
 }
 
 impl<const N: usize, F: Copy + Default> Readers<N, F> {
+    /// The bytes of a header that is remembered.
+    pub(crate) const HEADER: usize = size_of::<Header<N, F>>();
+
     /// Readers of these columns.
     pub fn of(columns: FastColumns<N>) -> Self {
         Self { columns, unused: Mutex::default() }
@@ -174,7 +177,7 @@ impl<'a, const N: usize, const W: usize, F> FastRows<'a, N, W, F> {
         let differing = header.key.iter().zip(key).fold(0, |differing, (one, other)| differing | one ^ other);
         if differing != 0
             || !fits
-            || record[usize::from(header.sign)] >= 0x80
+            || record[usize::from(header.values[0].begin)] >= 0x80
             || at < self.cells.start
             || end > self.cells.end
         {

@@ -12,8 +12,8 @@ use super::pages::{Pages, State};
 use super::record::Decoder;
 use crate::Result;
 
-/// How many columns a scan has at most, besides the first one.
-const MOST: usize = 4;
+/// How many columns a scan has at most.
+const MOST: usize = 5;
 
 /// `N` columns of a table that are mostly integers, in one state of the file: see [`Database::into_scan`].
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Database {
         columns: [&'static str; N],
         length: usize,
     ) -> Result<std::result::Result<SharedScan<N>, Self>> {
-        const { assert!(N <= 1 + MOST) }
+        const { assert!(N <= MOST) }
         let found = self.leaves(table, &columns)?.and_then(|(pages, layout, leaves)| {
             // Where no leaf is for us, each piece would step through the table from its start.
             let mut decoder = Decoder::new(pages, &layout, 1);
@@ -72,10 +72,9 @@ impl Database {
     }
 }
 
-/// The sign column is the first one.
 fn fast_columns<const N: usize>() -> FastColumns<MOST> {
-    let column = |at| if at + 1 < N { IntegerColumn::Integer(at + 1) } else { IntegerColumn::Zero };
-    FastColumns { sign: 0, integers: std::array::from_fn(column) }
+    let column = |at| if at < N { IntegerColumn::Integer(at) } else { IntegerColumn::Zero };
+    FastColumns { integers: std::array::from_fn(column) }
 }
 
 impl<const N: usize> SharedScan<N> {
@@ -84,7 +83,7 @@ impl<const N: usize> SharedScan<N> {
         self.leaves.len().div_ceil(self.length)
     }
 
-    /// Adds the rows of a piece to `part`: fast ones with the columns behind the first one.
+    /// Adds the rows of a piece to `part`.
     ///
     /// # Errors
     /// Where SQLite cannot read the table.

@@ -39,8 +39,9 @@ impl<T: Copy + Default> ByHeader<T> {
 /// Where the rows of a header have the values of several columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredColumns {
-    /// The types of all columns, and how long the first run is: equal types may lie side by side or apart.
-    types: u64,
+    /// The types of all columns, and how long the first run is: equal types may lie side by side or apart. In bytes, so that the facts of a
+    /// header need no alignment.
+    types: [u8; WORD],
     /// Values that lie side by side.
     runs: [Value; 2],
 }
@@ -76,16 +77,16 @@ impl StoredColumns {
                 None => runs.push((begin, end)),
             }
         }
-        let mut found = Self { types, runs: [ZERO; 2] };
-        if runs.len() > found.runs.len() {
+        let mut values = [ZERO; 2];
+        if runs.len() > values.len() {
             return None;
         }
-        for (run, (begin, end)) in found.runs.iter_mut().zip(runs) {
+        for (value, (begin, end)) in values.iter_mut().zip(runs) {
             let unused = u8::try_from(WORD.checked_sub(end - begin)?).ok()?;
-            *run = Value { begin: begin.try_into().ok()?, unused: 8 * unused };
+            *value = Value { begin: begin.try_into().ok()?, unused: 8 * unused };
         }
-        found.types |= u64::from(found.runs[0].unused) << 32;
-        Some(found)
+        types |= u64::from(values[0].unused) << 32;
+        Some(Self { types: types.to_ne_bytes(), runs: values })
     }
 
     /// The key of a row of this header.
@@ -108,29 +109,30 @@ impl StoredColumns {
     /// The key of a row by the bits of its runs.
     #[inline(always)]
     fn key_of(&self, bits: impl Fn(Value) -> u64) -> StoredKey {
-        StoredKey { types: self.types, words: self.runs.map(bits) }
+        StoredKey { types: u64::from_ne_bytes(self.types), words: self.runs.map(bits) }
     }
 }
 
 /// Where the rows of a header have a text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredText {
-    begin: usize,
-    end: usize,
+    begin: u8,
+    end: u8,
 }
 
 impl StoredText {
-    /// The text or the bytes at a position of a scan.
+    /// The text or the bytes at a position of a scan. `None` where there are none, or they are too far behind for fast rows.
     pub(crate) fn of(row: &Row<'_>, column: usize) -> Option<Self> {
         let record = row.record()?;
         let (begin, end) = record.bytes_of(column);
-        (record.serial(column) >= 12).then_some(Self { begin, end })
+        let place = Self { begin: begin.try_into().ok()?, end: end.try_into().ok()? };
+        (record.serial(column) >= 12).then_some(place)
     }
 
     /// The text of a fast row of this header.
     #[inline(always)]
     pub(crate) fn get<'a, const N: usize, F>(&self, row: &FastRow<'a, N, F>) -> &'a [u8] {
-        row.bytes(self.begin, self.end)
+        row.bytes(self.begin.into(), self.end.into())
     }
 }
 
@@ -200,7 +202,7 @@ mod tests {
         let _snapshot = database.snapshot().unwrap();
         let found = database.find_leaves("t", &columns).unwrap();
         let leaves = database.pieces("t", &columns, found.as_ref(), usize::MAX).leaves().unwrap();
-        let readers = Readers::of(FastColumns { sign: 0, integers: [IntegerColumn::Integer(0)] });
+        let readers = Readers::of(FastColumns { integers: [IntegerColumn::Integer(0)] });
         let mut keys = Keys::default();
         leaves
             .shares()

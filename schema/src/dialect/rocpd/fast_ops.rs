@@ -40,11 +40,26 @@ struct Run {
 /// What follows from the types of a row's values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Facts {
-    has_process: bool,
-    has_tid: bool,
-    has_enqueued: bool,
-    has_symbol: bool,
+    present: Present,
     shape: StoredShape,
+}
+
+const _: () = assert!(Readers::<BASIC, Facts>::HEADER == 64, "most rows need one cache line of their header");
+
+/// Columns that are not NULL, a bit for each: of all flags in one byte.
+#[derive(Debug, Clone, Copy, Default)]
+struct Present(u8);
+
+impl Present {
+    const PROCESS: u8 = 1;
+    const TID: u8 = 1 << 1;
+    const ENQUEUED: u8 = 1 << 2;
+    const SYMBOL: u8 = 1 << 3;
+
+    #[inline(always)]
+    fn has(self, column: u8) -> bool {
+        self.0 & column != 0
+    }
 }
 
 /// Where the rows of a header have what makes their shape.
@@ -85,7 +100,6 @@ impl OpReaders {
             or_zero(fields.range),
             or_zero(fields.pid),
         ];
-        let sign = fields.gpu.position()?;
         let details = [fields.tid, fields.correlation, fields.enqueued, fields.launch.symbol].map(or_zero);
         let has_details = fields.has_launch()
             || context.select.ids
@@ -94,10 +108,10 @@ impl OpReaders {
         if has_details {
             let [a, b, c, d, e, f, g, h] = basic;
             let [i, j, k, l] = details;
-            let columns = FastColumns { sign, integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
+            let columns = FastColumns { integers: [a, b, c, d, e, f, g, h, i, j, k, l] };
             leaves.has_fast_rows(&columns).then(|| Self::Detailed(Readers::of(columns)))
         } else {
-            let columns = FastColumns { sign, integers: basic };
+            let columns = FastColumns { integers: basic };
             leaves.has_fast_rows(&columns).then(|| Self::Basic(Readers::of(columns)))
         }
     }
@@ -143,13 +157,14 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
             Some(at) => StoredShape::Signal(StoredText::of(row, at)?),
             None => StoredShape::Columns(fields.launch.stored(row)?),
         };
-        Some(Facts {
-            has_process: !fields.pid.is_null(row),
-            has_tid: !fields.tid.is_null(row),
-            has_enqueued: !fields.enqueued.is_null(row),
-            has_symbol: !fields.launch.symbol.is_null(row),
-            shape,
-        })
+        let columns = [
+            (fields.pid, Present::PROCESS),
+            (fields.tid, Present::TID),
+            (fields.enqueued, Present::ENQUEUED),
+            (fields.launch.symbol, Present::SYMBOL),
+        ];
+        let present = columns.into_iter().filter(|(field, _)| !field.is_null(row));
+        Some(Facts { present: Present(present.map(|(_, bit)| bit).sum()), shape })
     }
 
     #[inline(always)]
@@ -230,8 +245,12 @@ impl OpPart {
         if !(duration < ESCAPE && name.is_some() && kernel_type == Some(op_type)) {
             return None;
         }
-        let Facts { has_process, shape, .. } = row.facts();
-        let process = if *has_process { self.recent_process_of(row.int(PROCESS))? } else { context.process };
+        let Facts { present, shape } = row.facts();
+        let process = if present.has(Present::PROCESS) {
+            self.recent_process_of(row.int(PROCESS))?
+        } else {
+            context.process
+        };
         let (shape, hardware_queue) = match shape {
             StoredShape::Absent => (ShapeId::SENTINEL, None),
             StoredShape::Columns(columns) => (self.met_shape(columns.fast_key(row))?, None),
@@ -249,17 +268,18 @@ impl OpPart {
         context: &Context<'_>,
         dispatch: &FastDispatch,
     ) {
-        let Facts { has_tid, has_enqueued, has_symbol, .. } = *row.facts();
+        let present = row.facts().present;
         let [tid, correlation, enqueued, symbol] = std::array::from_fn(|at| row.int(BASIC + at));
         if context.select.ids {
             self.dispatches.id.push(row.id());
         }
         if context.fields.has_launch() {
-            let (tid, enqueued) = (has_tid.then_some(tid), has_enqueued.then_some(enqueued));
+            let tid = present.has(Present::TID).then_some(tid);
+            let enqueued = present.has(Present::ENQUEUED).then_some(enqueued);
             self.dispatches.push_launch(tid, correlation, enqueued);
         }
         if !context.symbols.by_id.is_empty() {
-            let symbol = has_symbol.then_some(symbol);
+            let symbol = present.has(Present::SYMBOL).then_some(symbol);
             let symbol = self.symbol(row.id(), symbol, context, dispatch.process, dispatch.name);
             self.dispatches.symbol.push(symbol);
         }

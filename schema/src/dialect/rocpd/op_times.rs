@@ -12,9 +12,7 @@ use crate::{NameId, Result, Strings, Tables};
 
 /// Of the GPU the sign is enough in most rows: a negative one may be no agent.
 const COLUMNS: [&str; 5] = ["gpuId", "start", "end", "opType_id", "description_id"];
-/// The others.
-const OTHERS: usize = COLUMNS.len() - 1;
-const NAME: usize = OTHERS - 1;
+const NAME: usize = COLUMNS.len() - 1;
 
 /// The names and times of the ops of a trace, which threads read in pieces of some thousand rows. Nothing else of the trace is
 /// in memory, and each piece only where it is read to: see [`crate::Trace::into_op_times`].
@@ -166,7 +164,7 @@ fn push_other(
     }
 }
 
-impl AddRows<OTHERS> for Part<'_> {
+impl AddRows<{ COLUMNS.len() }> for Part<'_> {
     type Facts = ();
 
     fn facts(&self, _: &Row<'_>) -> Option<()> {
@@ -174,7 +172,7 @@ impl AddRows<OTHERS> for Part<'_> {
     }
 
     #[inline(always)]
-    fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, OTHERS, ()>>) -> bool {
+    fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, { COLUMNS.len() }, ()>>) -> bool {
         match (self.columns.name, self.columns.start) {
             (false, false) => self.add_run::<false, false>(rows),
             (false, true) => self.add_run::<false, true>(rows),
@@ -194,13 +192,13 @@ impl Part<'_> {
     #[inline(always)]
     fn add_run<'a, const NAMES: bool, const STARTS: bool>(
         &mut self,
-        rows: impl Iterator<Item = FastRow<'a, OTHERS, ()>>,
+        rows: impl Iterator<Item = FastRow<'a, { COLUMNS.len() }, ()>>,
     ) {
         let Self { of, columns, into, kinds, kernel_type, run } = self;
         let OpTimes { names, strings, variant, .. } = of;
         let mut count = 0;
         for row in rows {
-            let [start, end, op_type] = std::array::from_fn(|at| row.int(at));
+            let [start, end, op_type] = std::array::from_fn(|at| row.int(1 + at));
             if op_type != *kernel_type {
                 let (kind, type_name) = kinds.get(Some(op_type), names, strings);
                 if !kind.is_dispatch(NO_GPU) {
