@@ -217,6 +217,11 @@ mod tests {
         let _held = hold(&used).unwrap();
         let mut process = std::process::Command::new("sleep");
         let mut process = process.arg("60").env("RTL_NOTES", &awaited).spawn().unwrap();
+        // The system starts a program before it shows its environment.
+        let environment = format!("/proc/{}/environ", process.id());
+        while std::fs::read(&environment).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
         remove_empty(parent.path());
         assert_eq!(
             [&empty, &used, &awaited, &recorded].map(|folder| folder.exists()),

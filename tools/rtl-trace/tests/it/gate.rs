@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use e2e::library;
-use support::{Need, skipped};
+use support::{Need, skipped, until_whole};
 
 use crate::running::{Traced, text};
 
@@ -65,7 +65,10 @@ impl Job {
         for variable in ["GITHUB_ACTIONS", "GITHUB_REPOSITORY", "CI_API_V4_URL", "COLUMNS"] {
             command.env_remove(variable);
         }
-        command.envs(settings.iter().copied()).output().unwrap()
+        command.envs(settings.iter().copied());
+        // Runs with losses are no runs of equal work.
+        let is_whole = |output: &Output| !text(&output.stderr).contains("not written in time");
+        until_whole("the trace was not written in time", || command.output().unwrap(), is_whole)
     }
 
     fn read(&self, name: &str) -> String {
