@@ -126,7 +126,7 @@ impl<'a> Analysis<'a> {
             true => _ = self.categories(),
             false => _ = self.kernels(),
         };
-        // What grouping many kernels takes for a while is not taken together with what others take.
+        // Grouping takes memory for a while: of many kernels, and with one thread, that is gone before the others take theirs.
         if of_kernels.is_some()
             && (threads::limit() == 1 || parallel::are_many(self.names.kernels.len(), rows))
         {

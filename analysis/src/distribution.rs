@@ -22,7 +22,8 @@ pub(crate) fn bars(short: &[u32], long: &[i64], (least, most): (i64, i64)) -> [u
     counts.map(|count| (count as f64 / highest as f64 * 8.0).ceil() as u8)
 }
 
-/// How many of the durations are at least as long. Four-byte counts of a part at a time: the compiler compares and adds four at once.
+/// How many of the durations are at least as long. The count of a part fits four bytes, so that the compiler compares and adds four
+/// durations at once.
 fn count_from(short: &[u32], edge: u32) -> u64 {
     let of_part = |part: &[u32]| part.iter().map(|&length| u32::from(length >= edge)).sum::<u32>();
     short.chunks(1 << 12).map(|part| u64::from(of_part(part))).sum()

@@ -74,7 +74,7 @@ impl KernelNames {
         self.kernel_of_slot[slot(name, self.strings)] as usize
     }
 
-    /// The same for loops over many rows, which keep what it looks up at hand.
+    /// The same as a function that holds the table, for loops over many rows.
     #[inline]
     pub(crate) fn kernel_of_name(&self) -> impl Fn(NameId) -> usize + Copy + use<'_> {
         let (kernel_of_slot, strings) = (self.kernel_of_slot.as_slice(), self.strings);
@@ -114,7 +114,7 @@ pub(crate) struct NameSet {
 }
 
 impl NameSet {
-    /// Whether a name is one of them, for loops over many rows.
+    /// A function that returns whether a name is one of them, for loops over many rows.
     #[inline]
     pub(crate) fn contains(&self) -> impl Fn(NameId) -> bool + Copy + use<'_> {
         let (of_slot, strings) = (self.of_slot.as_slice(), self.strings);

@@ -150,7 +150,7 @@ impl<'a> GpuSweep<'a> {
 }
 
 impl<'a> Sliced<'a> for GpuSweep<'a> {
-    // So that ops reach it in registers.
+    // A call would pass each op through memory.
     #[inline(always)]
     fn add(&mut self, same: Simultaneous<'a>) {
         let Simultaneous { start, dispatches, copies } = same;

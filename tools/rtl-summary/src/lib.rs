@@ -38,8 +38,8 @@ use crate::request::Request;
 /// The formats that can be read, in words.
 pub use rtl_schema::dialect::READABLE;
 
-/// The whole `main`, of the command line with the name in the usage. Parts of one large trace get the memory of others: threads that
-/// give theirs back to the system would wait for each other there.
+/// The whole `main`, of the command line with the name in the usage. Of one trace, freed memory stays with the
+/// process: threads that return theirs to the system wait for each other there.
 #[must_use]
 pub fn main(line: Vec<OsString>) -> ExitCode {
     cli::run_line(line, |arguments: Arguments, out| {

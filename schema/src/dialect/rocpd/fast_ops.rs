@@ -46,7 +46,7 @@ pub(super) struct Facts {
 
 const _: () = assert!(Readers::<BASIC, Facts>::HEADER == 64, "most rows need one cache line of their header");
 
-/// Columns that are not NULL, a bit for each: of all flags in one byte.
+/// The columns that are not NULL, one bit each, so that all of them take one byte.
 #[derive(Debug, Clone, Copy, Default)]
 struct Present(u8);
 

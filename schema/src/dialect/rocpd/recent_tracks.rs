@@ -5,7 +5,8 @@ use crate::{ProcessId, TrackId};
 /// The number of slots.
 const SLOTS: usize = 256;
 
-/// What tells the tracks of rows without a stream apart. Fields rather than an option: a row is compared in a few steps.
+/// What tells the tracks of rows without a stream apart. It has fields in place of an option, so that two of them are compared in a few
+/// steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     gpu: i64,
