@@ -7,7 +7,7 @@
 //! contradict. Cost is linear in the number of calls.
 
 use super::anchors::{Intervals, LEAST, WINDOW, numbered, predicted, searched};
-use super::follow::followed;
+use super::follow::{Limit, followed};
 use super::rhythm::{DRIFT, Lag, Rhythm, TOLERANCE_NS, WIDEST_NS, square};
 use crate::stats::{median, robust_deviation};
 
@@ -21,6 +21,12 @@ const AS_GOOD: f64 = 1.3;
 /// Squares in ns² that are no difference.
 const NO_DIFFERENCE: f64 = 1e6;
 
+/// What a call that one of the sequences lacks costs, in ns².
+const LACKING: f64 = WIDEST_NS * WIDEST_NS / 4.0;
+
+/// How far a sum may differ from the same one in another order, as a part of it.
+const ROUNDING: f64 = 1e-6;
+
 /// With this number of matched calls the difference of two clocks is known.
 const TELLING: usize = 10;
 
@@ -31,6 +37,8 @@ pub(super) struct Fit {
     pub(super) pairs: Vec<(u32, u32)>,
     /// The mean square of the differences of intervals in ns², with a penalty for calls between that one of them lacks.
     pub(super) loss: f64,
+    /// The difference of the clocks, where enough calls tell it.
+    pub(super) lag: Option<Lag>,
     /// The calls between the first and the last pair that one of the two lacks.
     lacking: usize,
 }
@@ -50,43 +58,128 @@ pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<F
             anchors
         }
     };
-    // How far the difference of the clocks is from what is known; machines without a name may share a clock.
-    let expected = known.copied().unwrap_or_default();
-    let mut fits: Vec<(f64, Fit)> = Vec::new();
-    for (first, second) in anchors {
-        if fits.iter().any(|(_, fit)| fit.pairs.binary_search(&(first as u32, second as u32)).is_ok()) {
-            continue;
-        }
-        let lag = lag_at(one, other, (first, second));
-        let off = (lag - expected.of(one.ends[first])).abs();
-        fits.push((off, Fit::of(one, other, followed(one, other, (first, second), lag))));
-    }
     let least = if known.is_some() || is_numbered {
         1
     } else {
         (LEAST + 1).max((one.len().min(other.len()) / 2).min(32))
     };
-    fits.retain(|(_, fit)| fit.pairs.len() >= least && fit.is_in_step(one, other, is_numbered));
-    chosen(one, other, fits)
+    let search = Search { one, other, least, is_numbered, expected: known.copied().unwrap_or_default() };
+    let found = search.best(&anchors, true).or_else(|MaybeAnother| search.best(&anchors, false));
+    found.ok().flatten().map(|fit| Fit { lag: fit.lag(one, other), ..fit })
 }
 
-/// The best result, unless another one is as good.
-fn chosen(one: &Rhythm, other: &Rhythm, mut fits: Vec<(f64, Fit)>) -> Option<Fit> {
-    let most = fits.iter().map(|(_, fit)| fit.pairs.len()).max()?;
-    fits.retain(|(_, fit)| fit.pairs.len() * 2 >= most);
-    let least = fits.iter().map(|(_, fit)| fit.loss).fold(f64::INFINITY, f64::min);
-    fits.retain(|(_, fit)| fit.loss <= least * AS_GOOD + NO_DIFFERENCE);
-    if fits.len() > 1 {
-        // Regular calls fit at several places. Where a clock is known, the nearest ones belong together, else those of one
-        // position in sequences of one length; else nothing is known.
-        let near = fits.iter().map(|(off, _)| *off).fold(f64::INFINITY, f64::min);
+/// A search for the calls that belong together.
+struct Search<'a> {
+    one: &'a Rhythm,
+    other: &'a Rhythm,
+    /// The least number of matched calls.
+    least: usize,
+    is_numbered: bool,
+    /// What is known of the difference of the clocks; machines without a name may share a clock.
+    expected: Lag,
+}
+
+/// The calls that are matched from an anchor.
+struct Candidate {
+    /// How far the difference of the clocks is from what is known, in ns.
+    off: f64,
+    fit: Fit,
+    /// Whether enough calls are matched, and their intervals agree.
+    is_match: bool,
+}
+
+/// Some candidates were given up that may matter.
+struct MaybeAnother;
+
+impl Search<'_> {
+    /// The best result, unless another one is as good. With `is_limited`, candidates are given up as soon as they must be worse than
+    /// one that none can supersede by its length.
+    fn best(&self, anchors: &[(usize, usize)], is_limited: bool) -> Result<Option<Fit>, MaybeAnother> {
+        let (one, other) = (self.one, self.other);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut least = f64::INFINITY;
+        let mut limit = Limit::NONE;
+        let (mut is_given_up, mut is_certain) = (false, true);
+        for &(first, second) in anchors {
+            let pair = (first as u32, second as u32);
+            if candidates.iter().any(|known| known.fit.pairs.binary_search(&pair).is_ok()) {
+                continue;
+            }
+            let lag = lag_at(one, other, (first, second));
+            let Some(pairs) = followed(one, other, (first, second), lag, limit) else {
+                is_given_up = true;
+                continue;
+            };
+            // The calls of those given up, had they been followed, might hold this anchor.
+            is_certain = !is_given_up;
+            let fit = Fit::of(one, other, pairs);
+            let is_match = fit.pairs.len() >= self.least && fit.is_in_step(one, other, self.is_numbered);
+            if is_limited && is_match && self.is_long(&fit) && fit.loss < least {
+                least = fit.loss;
+                limit = self.limit(least);
+            }
+            let off = (lag - self.expected.of(one.ends[first])).abs();
+            candidates.push(Candidate { off, fit, is_match });
+        }
+        candidates.retain(|candidate| candidate.is_match);
+        keep_best(&mut candidates);
+        let are_long = || candidates.iter().all(|candidate| self.is_long(&candidate.fit));
+        if is_given_up && !(is_certain && are_long()) {
+            return Err(MaybeAnother);
+        }
+        if candidates.len() > 1 {
+            self.keep_nearest(&mut candidates);
+        }
+        Ok(candidates.into_iter().next().map(|candidate| candidate.fit))
+    }
+
+    /// Whether no candidate can have more than twice as many calls.
+    fn is_long(&self, fit: &Fit) -> bool {
+        fit.pairs.len() * 2 >= self.most()
+    }
+
+    /// The most calls that can be matched.
+    fn most(&self) -> usize {
+        self.one.len().min(self.other.len())
+    }
+
+    /// What a candidate may cost to be as good as one of this loss. Its own is a mean over all calls at most, and over
+    /// those that one sequence lacks.
+    fn limit(&self, loss: f64) -> Limit {
+        let loss = as_good(loss) * (1.0 + ROUNDING);
+        match loss < LACKING {
+            true => Limit { squares: loss * self.most() as f64, lacking: LACKING - loss },
+            false => Limit::NONE,
+        }
+    }
+
+    /// Regular calls fit at several places. Where a clock is known, the nearest ones belong together, else those of one
+    /// position in sequences of one length; else nothing is known.
+    fn keep_nearest(&self, candidates: &mut Vec<Candidate>) {
+        let (one, other) = (self.one, self.other);
+        let near = candidates.iter().map(|candidate| candidate.off).fold(f64::INFINITY, f64::min);
         let span = one.ends[one.len() - 1].saturating_sub(one.ends[0]) as f64;
         let is_near = near <= TOLERANCE_NS.min(span / one.len() as f64 / 4.0);
         let is_same = |fit: &Fit| fit.lacking == 0 && fit.pairs.first() == Some(&(0, 0));
         let same_length = one.len() == other.len();
-        fits.retain(|(off, fit)| if is_near { *off == near } else { same_length && is_same(fit) });
+        candidates.retain(|candidate| match is_near {
+            true => candidate.off == near,
+            false => same_length && is_same(&candidate.fit),
+        });
     }
-    fits.into_iter().next().map(|(_, fit)| fit)
+}
+
+/// Drops candidates that have less than half of the calls of another one, or are worse.
+fn keep_best(candidates: &mut Vec<Candidate>) {
+    let most = candidates.iter().map(|candidate| candidate.fit.pairs.len()).max().unwrap_or_default();
+    candidates.retain(|candidate| candidate.fit.pairs.len() * 2 >= most);
+    let least = candidates.iter().map(|candidate| candidate.fit.loss).fold(f64::INFINITY, f64::min);
+    candidates.retain(|candidate| candidate.fit.loss <= as_good(least));
+}
+
+/// The loss up to which another candidate is as good.
+fn as_good(loss: f64) -> f64 {
+    loss * AS_GOOD + NO_DIFFERENCE
 }
 
 /// The difference of the clocks at two calls that belong together, by them and the next ones.
@@ -112,9 +205,9 @@ impl Fit {
                 square(step(&one.ends, |pair| pair.0) - step(&other.ends, |pair| pair.1))
             })
             .sum();
-        let penalty = lacking as f64 * WIDEST_NS.powi(2) / 4.0;
+        let penalty = lacking as f64 * LACKING;
         let loss = (squares + penalty) / (pairs.len() - 1 + lacking).max(1) as f64;
-        Self { pairs, loss, lacking }
+        Self { pairs, loss, lag: None, lacking }
     }
 
     /// Whether the intervals between matched calls agree, and most calls between them are matched.
@@ -130,7 +223,7 @@ impl Fit {
     }
 
     /// The difference of the clocks, where enough calls tell it.
-    pub(super) fn lag(&self, one: &Rhythm, other: &Rhythm) -> Option<Lag> {
+    fn lag(&self, one: &Rhythm, other: &Rhythm) -> Option<Lag> {
         if self.pairs.len() < TELLING {
             return None;
         }
@@ -149,5 +242,91 @@ impl Fit {
         let apart = late.0.saturating_sub(early.0) as f64;
         let rate = if apart > 0.0 { ((late.1 - early.1) / apart).clamp(-DRIFT, DRIFT) } else { 0.0 };
         Some(Lag { at: early.0, offset: early.1, rate })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::random::Random;
+
+    /// Two members' ends of collectives that repeat a few intervals, so that they fit at several places; each lacks some calls.
+    fn members(seed: u64, calls: usize, regular: usize, lacking: usize) -> [Rhythm; 2] {
+        let mut random = Random::new(seed);
+        let steps: Vec<i64> = (0..regular).map(|_| 500_000 + random.below(3_000_000) as i64).collect();
+        let mut now = 0;
+        let ends: Vec<i64> = (0..calls)
+            .map(|call| {
+                now += steps[call % regular] + random.below(40_000) as i64;
+                now
+            })
+            .collect();
+        [0, 86_400_000_000_000_i64].map(|lag| {
+            let mut own = Vec::new();
+            for &end in &ends {
+                if random.below(100) >= lacking {
+                    own.push(end + lag + random.below(4_000) as i64);
+                }
+            }
+            Rhythm::of(own, Vec::new())
+        })
+    }
+
+    fn anchors(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
+        let intervals = Intervals::of(one, other);
+        let mut anchors = predicted(one, other, &intervals, &Lag::default());
+        anchors.extend(searched(one, other, &intervals));
+        anchors
+    }
+
+    fn search<'a>(one: &'a Rhythm, other: &'a Rhythm) -> Search<'a> {
+        Search { one, other, least: LEAST + 1, is_numbered: false, expected: Lag::default() }
+    }
+
+    #[test]
+    fn candidates_that_are_worse_than_a_long_one_are_given_up() {
+        let [one, other] = members(3, 2_000, 40, 0);
+        let (anchors, search) = (anchors(&one, &other), search(&one, &other));
+        assert!(anchors.len() > 3, "{anchors:?}");
+        let best = search.best(&anchors, true).ok().flatten().unwrap();
+        assert_eq!((best.pairs.len(), best.lacking), (2_000, 0));
+        // All but the best one take more than it may cost to be as good, and none of them can be followed to the end.
+        let limit = search.limit(best.loss);
+        let others = anchors.iter().filter(|&&(first, second)| first != second);
+        let given_up = |anchor: &&(usize, usize)| {
+            followed(&one, &other, **anchor, lag_at(&one, &other, **anchor), limit).is_none()
+        };
+        let others: Vec<_> = others.collect();
+        assert!(others.len() > 2 && others.iter().all(given_up), "{others:?}");
+    }
+
+    #[test]
+    fn where_candidates_given_up_may_matter_all_are_followed() {
+        // Found by the property below without this rule: among those found later is one that another one would have held.
+        let [one, other] = members(12_694_896_597_379_531_534, 210, 35, 3);
+        let (anchors, search) = (anchors(&one, &other), search(&one, &other));
+        assert!(search.best(&anchors, true).is_err());
+        let all = search.best(&anchors, false).ok().flatten().unwrap();
+        let found = fit(&one, &other, None).unwrap();
+        assert_eq!(found.pairs, all.pairs);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_given_up_changes_no_result(
+            seed in any::<u64>(),
+            calls in 8_usize..400,
+            regular in 1_usize..60,
+            lacking in 0_usize..30,
+        ) {
+            let [one, other] = members(seed, calls, regular, lacking);
+            let (anchors, search) = (anchors(&one, &other), search(&one, &other));
+            if let Ok(limited) = search.best(&anchors, true) {
+                let all = search.best(&anchors, false).ok().flatten();
+                prop_assert_eq!(limited.map(|fit| fit.pairs), all.map(|fit| fit.pairs));
+            }
+        }
     }
 }

@@ -235,7 +235,7 @@ fn place(
     match best {
         Some((position, found)) => {
             let draft = &mut drafts[position];
-            if let Some(lag) = found.lag(&draft.rhythm, &guess.rhythm) {
+            if let Some(lag) = found.lag {
                 differences.relate(draft.rank, sequence.rank, lag);
             }
             draft.communicator = draft.communicator.max(sequence.communicator);
