@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::parallel;
+
 /// For each collective the member and the call of all that take part, in the order of members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallLists {
@@ -13,22 +15,45 @@ pub(super) struct CallLists {
 impl CallLists {
     /// The lists where each member states the number of the collective of each of its calls, and each number has a position.
     pub(super) fn of(position_of: &[u32], numbers_of: &[Vec<u32>]) -> Self {
-        let position = |number: u32| position_of[number as usize] as usize;
-        let mut ends = vec![0; position_of.len()];
-        numbers_of.iter().flatten().for_each(|&number| ends[position(number)] += 1);
+        let (collectives, all) = (position_of.len(), numbers_of.iter().map(Vec::len).sum());
+        let length = collectives.div_ceil(parallel::shares(all)).max(1);
+        let firsts = || (0..collectives).step_by(length);
+        // Every part reads all calls one after the other and keeps its own: where those stand jumps from member to member.
+        let of_part = |first: usize, number: u32| (position_of[number as usize] as usize).wrapping_sub(first);
+        let counts = |first: usize| {
+            let mut counts = vec![0; length.min(collectives - first)];
+            for &number in numbers_of.iter().flatten() {
+                if let Some(count) = counts.get_mut(of_part(first, number)) {
+                    *count += 1;
+                }
+            }
+            counts
+        };
+        let mut ends: Vec<usize> = threads::map(firsts(), counts).concat();
         // From counts to beginnings, which become ends as calls are put behind each other.
-        let mut all = 0;
+        let mut begin = 0;
         for end in &mut ends {
-            all += std::mem::replace(end, all);
+            begin += std::mem::replace(end, begin);
         }
         let mut calls = vec![(0, 0); all];
-        for (member, numbers) in (0..).zip(numbers_of) {
-            for (call, &number) in (0..).zip(numbers) {
-                let end = &mut ends[position(number)];
-                calls[*end] = (member, call);
-                *end += 1;
+        let begins: Vec<usize> = firsts().map(|first| ends[first]).chain([all]).collect();
+        let mut rest = calls.as_mut_slice();
+        let parts =
+            begins.windows(2).zip(ends.chunks_mut(length)).zip(firsts()).map(|((bounds, ends), first)| {
+                let (calls, behind) = std::mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);
+                rest = behind;
+                (first, bounds[0], ends, calls)
+            });
+        threads::map(parts, |(first, begin, ends, calls)| {
+            for (member, numbers) in (0..).zip(numbers_of) {
+                for (call, &number) in (0..).zip(numbers) {
+                    if let Some(end) = ends.get_mut(of_part(first, number)) {
+                        calls[*end - begin] = (member, call);
+                        *end += 1;
+                    }
+                }
             }
-        }
+        });
         Self { ends, calls }
     }
 
@@ -54,6 +79,8 @@ impl CallLists {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use super::*;
 
     #[test]
@@ -67,5 +94,25 @@ mod tests {
         );
         assert_eq!(lists.within(1..3).collect::<Vec<_>>(), all[1..3]);
         assert_eq!(CallLists::of(&[], &[]).len(), 0);
+    }
+
+    #[test]
+    fn lists_are_the_same_with_any_number_of_threads() {
+        // 35 members lack every seventh collective, and positions are not those of the numbers.
+        let collectives = 7_000_u32;
+        let position_of: Vec<u32> = (0..collectives).map(|number| (number * 3_001) % collectives).collect();
+        let of_member =
+            |member: u32| (0..collectives).filter(move |number| !(number + member).is_multiple_of(7));
+        let numbers_of: Vec<Vec<u32>> = (0..35).map(|member| of_member(member).collect()).collect();
+        let lists = |limit| {
+            threads::set_limit(NonZero::new(limit).unwrap());
+            assert_eq!(parallel::shares(7_000 * 30), limit, "enough calls for all threads");
+            CallLists::of(&position_of, &numbers_of)
+        };
+        let alone = lists(1);
+        assert_eq!(alone.within(0..2).map(<[_]>::len).sum::<usize>(), 60);
+        for limit in [2, 3, 16] {
+            assert_eq!(lists(limit), alone, "{limit} threads");
+        }
     }
 }

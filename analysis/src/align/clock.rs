@@ -127,6 +127,11 @@ impl Clock {
         self.evaluated(at).0
     }
 
+    /// The offsets at many times, in about their order.
+    pub(super) fn offsets(&self) -> Offsets<'_> {
+        Offsets { clock: self, after: 0 }
+    }
+
     /// The moments of the clock between which, and beyond which, [`Clock::offset`] is a straight line, in ns.
     pub fn moments(&self) -> impl Iterator<Item = i64> + '_ {
         self.knots.iter().map(|knot| self.origin + (knot.at / SECOND).round() as i64)
@@ -145,8 +150,17 @@ impl Clock {
     }
 
     fn evaluated(&self, at: i64) -> (f64, f64) {
-        let at = (at - self.origin) as f64 * SECOND;
-        let after = self.knots.partition_point(|knot| knot.at < at);
+        let at = self.seconds(at);
+        self.between(self.knots.partition_point(|knot| knot.at < at), at)
+    }
+
+    /// A time in seconds since the origin.
+    fn seconds(&self, at: i64) -> f64 {
+        (at - self.origin) as f64 * SECOND
+    }
+
+    /// Offset and variance at a time, before which this number of knots are.
+    fn between(&self, after: usize, at: f64) -> (f64, f64) {
         let (before, after) = (after.checked_sub(1).map(|before| self.knots[before]), self.knots.get(after));
         match (before, after) {
             (Some(before), Some(after)) => {
@@ -160,6 +174,32 @@ impl Clock {
             }
             (None, None) => (0.0, 0.0),
         }
+    }
+}
+
+/// [`Clock::offset`], which begins to search where it found the last time.
+pub(super) struct Offsets<'a> {
+    clock: &'a Clock,
+    /// The number of knots before the last time.
+    after: usize,
+}
+
+/// Knots to pass one by one, before all are searched.
+const NEAR: usize = 8;
+
+impl Offsets<'_> {
+    /// The offset to add at this time, in ns.
+    pub(super) fn at(&mut self, at: i64) -> f64 {
+        let (knots, at) = (&self.clock.knots, self.clock.seconds(at));
+        let is_before = |knot: &Knot| knot.at < at;
+        let next = &knots[self.after..];
+        let passed = next.iter().take(NEAR).take_while(|knot| is_before(knot)).count();
+        let is_behind = self.after.checked_sub(1).is_none_or(|last| is_before(&knots[last]));
+        self.after = match is_behind && (passed < NEAR || passed == next.len()) {
+            true => self.after + passed,
+            false => knots.partition_point(is_before),
+        };
+        self.clock.between(self.after, at).0
     }
 }
 
@@ -355,8 +395,9 @@ fn product(one: [[f64; 2]; 2], other: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
 fn reweigh(points: &[(f64, f64)], best: &Best, weights: &mut [f64]) {
     let knots = smoothed(&best.fit, best.noise);
     let fitted = Clock { origin: 0, knots, noise_ns: 0.0, wanders: false };
+    let mut offsets = fitted.offsets();
     let mut misses: Vec<f64> =
-        points.iter().map(|&(at, offset)| offset - fitted.offset((at / SECOND).round() as i64)).collect();
+        points.iter().map(|&(at, offset)| offset - offsets.at((at / SECOND).round() as i64)).collect();
     let signed = misses.clone();
     let deviation = robust_deviation(&mut misses).max(1.0);
     for (weight, miss) in weights.iter_mut().zip(signed) {
@@ -413,6 +454,26 @@ mod tests {
         let clock = Clock::fitted(&observed(truth, 2_000.0, 0));
         assert!(clock.wanders);
         assert!(worst(&clock, truth) < 2_500.0, "{}", worst(&clock, truth));
+    }
+
+    #[test]
+    fn offsets_at_many_times_are_those_at_each_in_any_order() {
+        let clock = Clock::fitted(&observed(|seconds| 1e6 + 20_000.0 * (seconds / 12.0).sin(), 2_000.0, 0));
+        assert_eq!(clock.moments().count(), 300);
+        let mut random = Random::new(7);
+        let mut offsets = clock.offsets();
+        let mut at = 6_000_000_000;
+        for _ in 0..2_000 {
+            // Mostly the next moments, now and then another one: past several knots, back, before the first or behind the last.
+            at = match random.below(20) {
+                0 => 5_000_000_000 + random.below(70_000_000_000) as i64,
+                1 => at - random.below(3_000_000_000) as i64,
+                2 => clock.moments().nth(random.below(300)).unwrap(),
+                _ => at + random.below(300_000_000) as i64,
+            };
+            assert_eq!(offsets.at(at), clock.offset(at), "at {at}");
+        }
+        assert_eq!(Clock::default().offsets().at(5), 0.0);
     }
 
     #[test]

@@ -93,10 +93,9 @@ pub fn align(
     }
     for _ in 0..if nodes < MANY { ROUNDS } else { 1 } {
         for node in (0..nodes).filter(|&node| node != reference) {
-            if let Some(clock) = &fitted[node] {
-                let better = Clock::fitted(&observed.observations(node, Some(clock)));
-                observed.move_to(node, Some(clock), &better);
-                fitted[node] = Some(better);
+            if let Some(clock) = &mut fitted[node] {
+                *clock = Clock::fitted(&observed.observations(node));
+                observed.move_to(node, clock);
             }
         }
     }
@@ -129,11 +128,11 @@ pub fn align(
     let contradicted = contradictions(&clocks, 1.0) as f64 > most;
     let violations = contradictions(&clocks, 0.0);
     let clock_of = |node: usize| match &clocks.all[node] {
-        None => Err(AlignmentError::TooFew(observed.collectives_of[node].len())),
+        None => Err(AlignmentError::TooFew(observed.places_of[node].len())),
         Some(_) if contradicted && node != reference => Err(AlignmentError::Contradicted),
         Some(clock) => Ok(NodeClock {
             clock: clock.clone(),
-            collectives: observed.collectives_of[node].len(),
+            collectives: observed.places_of[node].len(),
             error_ns: clocks.errors[node],
             is_shared: clocks.shared[node],
         }),
@@ -210,37 +209,42 @@ struct Observed {
     seen: Vec<Seen>,
     /// By collective, the sum of the known times, counted from its first end, and the number of ranks in it.
     sums: Vec<(f64, f64)>,
-    /// By node, its collectives and its position in each.
-    collectives_of: Vec<Vec<(u32, u32)>>,
+    /// By node, its places in collectives.
+    places_of: Vec<Vec<Place>>,
+}
+
+/// A node in a collective.
+#[derive(Clone, Copy)]
+struct Place {
+    collective: u32,
+    /// Its position among the nodes of the collective.
+    position: u32,
+    /// The collective's end on the common clock as the node's clock is known, counted from the collective's first end.
+    time: Option<f64>,
 }
 
 impl Observed {
     fn of(seen: Vec<Seen>, nodes: usize) -> Self {
-        let mut collectives_of = vec![Vec::new(); nodes];
-        for (at, collective) in seen.iter().enumerate() {
-            for (position, &(node, ..)) in collective.iter().enumerate() {
-                collectives_of[node].push((at as u32, position as u32));
+        let mut places_of = vec![Vec::new(); nodes];
+        for (collective, members) in (0..).zip(&seen) {
+            for (position, &(node, ..)) in (0..).zip(members) {
+                places_of[node].push(Place { collective, position, time: None });
             }
         }
-        Self { sums: vec![(0.0, 0.0); seen.len()], seen, collectives_of }
-    }
-
-    /// The time of a member of a collective on the common clock, counted from the collective's first end, and its ranks.
-    fn time(&self, (at, position): (u32, u32), clock: &Clock) -> (f64, f64) {
-        let collective = &self.seen[at as usize];
-        let (_, end, ranks) = collective[position as usize];
-        (end.saturating_sub(collective[0].1) as f64 + clock.offset(end), ranks as f64)
+        Self { sums: vec![(0.0, 0.0); seen.len()], seen, places_of }
     }
 
     /// Takes over a new clock of a node.
-    fn move_to(&mut self, node: usize, old: Option<&Clock>, new: &Clock) {
-        for place in std::mem::take(&mut self.collectives_of[node]) {
-            let (time, ranks) = self.time(place, new);
-            let before = old.map(|old| self.time(place, old).0);
-            let (sum, weight) = &mut self.sums[place.0 as usize];
-            *sum += ranks * (time - before.unwrap_or(0.0));
-            *weight += if before.is_none() { ranks } else { 0.0 };
-            self.collectives_of[node].push(place);
+    fn move_to(&mut self, node: usize, clock: &Clock) {
+        let mut offsets = clock.offsets();
+        for place in &mut self.places_of[node] {
+            let collective = &self.seen[place.collective as usize];
+            let (_, end, ranks) = collective[place.position as usize];
+            let time = end.saturating_sub(collective[0].1) as f64 + offsets.at(end);
+            let before = place.time.replace(time);
+            let (sum, weight) = &mut self.sums[place.collective as usize];
+            *sum += ranks as f64 * (time - before.unwrap_or(0.0));
+            *weight += if before.is_none() { ranks as f64 } else { 0.0 };
         }
     }
 
@@ -250,17 +254,17 @@ impl Observed {
         let mut is_tied = vec![false; self.seen.len()];
         let mut next = Some((reference, Clock::constant(0.0)));
         while let Some((node, clock)) = next {
-            self.move_to(node, None, &clock);
+            self.move_to(node, &clock);
             clocks[node] = Some(clock);
-            for &(at, _) in &self.collectives_of[node] {
-                if !std::mem::replace(&mut is_tied[at as usize], true) {
-                    self.seen[at as usize].iter().for_each(|&(other, ..)| ties[other] += 1);
+            for place in &self.places_of[node] {
+                if !std::mem::replace(&mut is_tied[place.collective as usize], true) {
+                    self.seen[place.collective as usize].iter().for_each(|&(other, ..)| ties[other] += 1);
                 }
             }
             let open = (0..clocks.len()).filter(|&node| clocks[node].is_none() && ties[node] >= LEAST);
             let best = open.max_by_key(|&node| (ties[node], std::cmp::Reverse(node)));
             next = best.map(|node| {
-                let all = self.observations(node, None);
+                let all = self.observations(node);
                 let some: Vec<Observation> = all.iter().copied().step_by(all.len().div_ceil(FIRST)).collect();
                 (node, Clock::fitted(&some))
             });
@@ -271,17 +275,18 @@ impl Observed {
     /// is compared with the others.
     fn scatter(&self, (node, reference): (usize, usize), clocks: &[Option<Clock>]) -> f64 {
         let (Some(own), Some(other)) = (&clocks[node], &clocks[reference]) else { return 0.0 };
-        let beside = |&place: &(u32, u32)| {
-            let collective = &self.seen[place.0 as usize];
+        let beside = |place: &Place| {
+            let collective = &self.seen[place.collective as usize];
             let position = collective.binary_search_by_key(&reference, |member| member.0).ok()?;
-            Some(self.time(place, own).0 - self.time((place.0, position as u32), other).0)
+            let end = collective[position].1;
+            Some(place.time? - (end.saturating_sub(collective[0].1) as f64 + other.offset(end)))
         };
-        let common: Vec<f64> = self.collectives_of[node].iter().filter_map(beside).collect();
+        let common: Vec<f64> = self.places_of[node].iter().filter_map(beside).collect();
         if common.len() >= LEAST {
             return farthest(common);
         }
         let misses = |node: usize, clock: &Clock| {
-            let observations = self.observations(node, Some(clock));
+            let observations = self.observations(node);
             let miss = |observation: Observation| observation.offset - clock.offset(observation.at);
             farthest(observations.into_iter().map(miss).collect())
         };
@@ -290,17 +295,18 @@ impl Observed {
 
     /// Observations of a node's clock, which is in the sums where it is known: the mean time of the other nodes less its
     /// own, by collective.
-    fn observations(&self, node: usize, own: Option<&Clock>) -> Vec<Observation> {
-        let of = |&place: &(u32, u32)| {
-            let (mut sum, mut weight) = self.sums[place.0 as usize];
-            let (time, ranks) = own.map_or((0.0, 0.0), |own| self.time(place, own));
-            (sum, weight) = (sum - ranks * time, weight - ranks);
-            let collective = &self.seen[place.0 as usize];
-            let at = collective[place.1 as usize].1;
+    fn observations(&self, node: usize) -> Vec<Observation> {
+        let of = |place: &Place| {
+            let collective = &self.seen[place.collective as usize];
+            let (_, at, ranks) = collective[place.position as usize];
+            let (mut sum, mut weight) = self.sums[place.collective as usize];
+            if let Some(time) = place.time {
+                (sum, weight) = (sum - ranks as f64 * time, weight - ranks as f64);
+            }
             let first = collective[0].1;
             (weight > 0.5).then(|| Observation { at, offset: sum / weight - at.saturating_sub(first) as f64 })
         };
-        self.collectives_of[node].iter().filter_map(of).collect()
+        self.places_of[node].iter().filter_map(of).collect()
     }
 }
 

@@ -81,7 +81,17 @@ pub fn matched_collectives<'a>(
     group: &'a Group,
     sequences: &'a [Sequence],
 ) -> impl Iterator<Item = MatchedCollective> + 'a {
-    matched_within(group, 0..group.collectives.len(), sequences)
+    matched_every(group, 1, sequences)
+}
+
+/// The first of every `step` of them.
+pub fn matched_every<'a>(
+    group: &'a Group,
+    step: usize,
+    sequences: &'a [Sequence],
+) -> impl Iterator<Item = MatchedCollective> + 'a {
+    let matched = group.collectives.iter().filter(|calls| calls.len() > 1);
+    matched.step_by(step).map(|calls| group.stated(calls, sequences))
 }
 
 /// The same, of a part of [`Group::parts`].
@@ -91,14 +101,7 @@ pub fn matched_within<'a>(
     sequences: &'a [Sequence],
 ) -> impl Iterator<Item = MatchedCollective> + 'a {
     let calls = group.collectives.within(part).filter(|calls| calls.len() > 1);
-    calls.map(move |calls| {
-        let member = |&(member, call): &(u32, u32)| {
-            let sequence = &sequences[group.members[member as usize]];
-            let (start, end) = sequence.calls[call as usize];
-            (sequence.rank, start, end)
-        };
-        calls.iter().map(member).collect()
-    })
+    calls.map(|calls| group.stated(calls, sequences))
 }
 
 /// All collectives of a group, also those that one rank has: of each member the position of its sequence and of its call.
@@ -111,6 +114,16 @@ impl Group {
     fn of(draft: Draft) -> Self {
         let (members, collectives) = draft.finish();
         Self { members, collectives }
+    }
+
+    /// A collective as its members recorded it.
+    fn stated(&self, calls: &[(u32, u32)], sequences: &[Sequence]) -> MatchedCollective {
+        let member = |&(member, call): &(u32, u32)| {
+            let sequence = &sequences[self.members[member as usize]];
+            let (start, end) = sequence.calls[call as usize];
+            (sequence.rank, start, end)
+        };
+        calls.iter().map(member).collect()
     }
 
     /// Parts of its collectives of about as many calls, from first to last.
@@ -318,5 +331,7 @@ mod tests {
         let all: Vec<MatchedCollective> = matched_collectives(&found.groups[0], &sequences).collect();
         assert_eq!(all[1], [(1, 1100, 1109), (3, 3100, 3109)]);
         assert_eq!(all.len(), 5);
+        let every_second: Vec<MatchedCollective> = matched_every(&found.groups[0], 2, &sequences).collect();
+        assert_eq!(every_second, [all[0].clone(), all[2].clone(), all[4].clone()]);
     }
 }

@@ -34,7 +34,7 @@ pub use collectives::{CollectiveCalls, CollectiveFinder, FoundCollectives, colle
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
 pub use groups::{
     Group, Groups, Label, MatchedCollective, Sequence, Unmatched, collective_calls, group_sequences,
-    is_whole, matched_collectives, matched_within,
+    is_whole, matched_collectives, matched_every, matched_within,
 };
 pub use synchronising::synchronises;
 pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, are_on_one_clock, leave_together, violations, waits};

@@ -113,8 +113,7 @@ impl Clocks {
                 .map(|&at| found.sequences[at].calls.len())
                 .sum();
             let known = |group: &align::Group| -> Vec<MatchedCollective> {
-                align::matched_collectives(group, &found.sequences)
-                    .step_by(calls.div_ceil(MAX_CALLS).max(1))
+                align::matched_every(group, calls.div_ceil(MAX_CALLS).max(1), &found.sequences)
                     .map(|collective| {
                         collective.into_iter().filter(|&(member, ..)| domain(member).is_some()).collect()
                     })
