@@ -18,7 +18,7 @@ impl CallLists {
         let (collectives, all) = (position_of.len(), numbers_of.iter().map(Vec::len).sum());
         let length = collectives.div_ceil(parallel::shares(all)).max(1);
         let firsts = || (0..collectives).step_by(length);
-        // Every part reads all calls one after the other and keeps its own: where those stand jumps from member to member.
+        // A part of the collectives is a part of the lists: each thread reads all calls, and keeps those of its part.
         let of_part = |first: usize, number: u32| (position_of[number as usize] as usize).wrapping_sub(first);
         let counts = |first: usize| {
             let mut counts = vec![0; length.min(collectives - first)];

@@ -151,7 +151,7 @@ impl Clock {
 
     fn evaluated(&self, at: i64) -> (f64, f64) {
         let at = self.seconds(at);
-        self.between(self.knots.partition_point(|knot| knot.at < at), at)
+        self.interpolated(self.knots.partition_point(|knot| knot.at < at), at)
     }
 
     /// A time in seconds since the origin.
@@ -160,7 +160,7 @@ impl Clock {
     }
 
     /// Offset and variance at a time, before which this number of knots are.
-    fn between(&self, after: usize, at: f64) -> (f64, f64) {
+    fn interpolated(&self, after: usize, at: f64) -> (f64, f64) {
         let (before, after) = (after.checked_sub(1).map(|before| self.knots[before]), self.knots.get(after));
         match (before, after) {
             (Some(before), Some(after)) => {
@@ -199,7 +199,7 @@ impl Offsets<'_> {
             true => self.after + passed,
             false => knots.partition_point(is_before),
         };
-        self.clock.between(self.after, at).0
+        self.clock.interpolated(self.after, at).0
     }
 }
 

@@ -3,8 +3,8 @@
 //!
 //! From the end of one collective to the end of the next the same time passes on every member, whatever its clock shows. A few
 //! consecutive intervals of one sequence are searched in the other; from the places where they fit, both sequences are
-//! followed in both directions. What the trace states of a call (its communicator and sequence number, its size) must not
-//! contradict. Cost is linear in the number of calls.
+//! followed in both directions, up to where a result must be worse than another one. What the trace states of a call (its
+//! communicator and sequence number, its size) must not contradict. Cost is linear in the number of calls.
 
 use super::anchors::{Intervals, LEAST, WINDOW, numbered, predicted, searched};
 use super::follow::{Limit, followed};
@@ -64,7 +64,7 @@ pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<F
         (LEAST + 1).max((one.len().min(other.len()) / 2).min(32))
     };
     let search = Search { one, other, least, is_numbered, expected: known.copied().unwrap_or_default() };
-    let found = search.best(&anchors, true).or_else(|MaybeAnother| search.best(&anchors, false));
+    let found = search.best(&anchors, true).or_else(|Uncertain| search.best(&anchors, false));
     found.ok().flatten().map(|fit| Fit { lag: fit.lag(one, other), ..fit })
 }
 
@@ -88,13 +88,13 @@ struct Candidate {
     is_match: bool,
 }
 
-/// Some candidates were given up that may matter.
-struct MaybeAnother;
+/// A candidate that was given up may decide the result.
+struct Uncertain;
 
 impl Search<'_> {
     /// The best result, unless another one is as good. With `is_limited`, candidates are given up as soon as they must be worse than
     /// one that none can supersede by its length.
-    fn best(&self, anchors: &[(usize, usize)], is_limited: bool) -> Result<Option<Fit>, MaybeAnother> {
+    fn best(&self, anchors: &[(usize, usize)], is_limited: bool) -> Result<Option<Fit>, Uncertain> {
         let (one, other) = (self.one, self.other);
         let mut candidates: Vec<Candidate> = Vec::new();
         let mut least = f64::INFINITY;
@@ -125,7 +125,7 @@ impl Search<'_> {
         keep_best(&mut candidates);
         let are_long = || candidates.iter().all(|candidate| self.is_long(&candidate.fit));
         if is_given_up && !(is_certain && are_long()) {
-            return Err(MaybeAnother);
+            return Err(Uncertain);
         }
         if candidates.len() > 1 {
             self.keep_nearest(&mut candidates);
