@@ -112,6 +112,14 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         (0..self.len()).map(|row| self.get(row))
     }
 
+    /// Whether `is_so` of every value.
+    pub fn all(&self, mut is_so: impl FnMut(T) -> bool) -> bool {
+        match self {
+            Self::Uniform { value, len } => *len == 0 || is_so(*value),
+            Self::Values(values) => values.iter().all(|&value| is_so(value)),
+        }
+    }
+
     /// Replaces every value by what `map` makes of it.
     pub fn map(&mut self, map: impl Fn(T) -> T) {
         match self {

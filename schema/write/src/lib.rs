@@ -15,7 +15,7 @@ mod script;
 pub use btree::{QueuedFile, Target};
 pub use native::{
     Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, EncodedPiece, LaunchParams, NO_SYMBOL,
-    NativeWriter, Op, OpKind, PieceImport, Recording, RowDelta, RowTemplate, StringId, StringLog,
+    NativeWriter, Op, OpKind, PieceImport, RangeBlock, Recording, RowDelta, RowTemplate, StringId, StringLog,
     TraceImport, TraceMapping,
 };
 pub use rocpd::{

@@ -12,6 +12,7 @@ use rtl_schema::{AgentId, Dialect, Error, Problems, ProcessId, Select, Tables, T
 
 use crate::args::Options;
 use crate::output::{CLOCK, MERGED, TOTALS, size};
+use crate::ranges::RangeExtents;
 use crate::rows::Rows;
 
 /// The metadata tags that a merge evaluates, beside [`TOTALS`]; the others are only copied.
@@ -39,6 +40,8 @@ pub(crate) struct Input {
     pub(crate) problems: Problems,
     /// The starts of its first and last row in ns.
     pub(crate) span: Option<(i64, i64)>,
+    /// The ids of its ranges.
+    pub(crate) ranges: RangeExtents,
     /// Its collectives.
     pub(crate) collectives: FoundCollectives,
     /// Whether it can be believed.
@@ -131,6 +134,7 @@ impl Input {
 
     fn add_chunk(&mut self, chunk: &Tables) {
         self.rows.add(chunk);
+        self.ranges.add(chunk);
         self.has_opaque_tables |= !chunk.opaque_tables.is_empty();
         let dispatches = (0..chunk.dispatches.len()).map(|at| chunk.dispatches.start[at]);
         let others = chunk.copies.iter().map(|copy| copy.start);

@@ -22,6 +22,7 @@ mod machines;
 mod members;
 mod output;
 mod plan;
+mod ranges;
 mod ranks;
 mod render;
 mod rows;

@@ -10,6 +10,7 @@ use crate::clocks::Clocks;
 use crate::gpus::Devices;
 use crate::input::Input;
 use crate::machines::Machines;
+use crate::ranges::{RangeExtents, RangePlan};
 
 /// The numbers of a merged trace.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) processes: Vec<(i64, Process)>,
     /// By input, the numbers of its rows.
     pub(crate) parts: Vec<TraceMapping>,
+    /// The last range id that a part has for one of its blocks.
+    pub(crate) last_range: i64,
     /// The machine of the merged clock, if known.
     pub(crate) clock: Option<(&'static str, String)>,
 }
@@ -64,10 +67,16 @@ impl Plan {
             }
             members.push(own);
         }
-        for (at, own) in members.iter().enumerate() {
+        let space = |&index: &usize| plan.processes[index].1.space;
+        let spaces: Vec<Vec<u32>> = members.iter().map(|own| own.iter().map(space).collect()).collect();
+        let extents: Vec<&RangeExtents> = inputs.iter().map(|input| &input.ranges).collect();
+        let ranges = RangePlan::of(&extents, &spaces);
+        plan.last_range = ranges.last;
+        for (((at, own), spaces), ranges) in members.iter().enumerate().zip(spaces).zip(ranges.blocks) {
             plan.parts.push(TraceMapping {
                 pids: own.iter().map(|&index| plan.processes[index].0).collect(),
-                spaces: own.iter().map(|&index| plan.processes[index].1.space).collect(),
+                spaces,
+                ranges,
                 continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
                 gpus: devices.numbers[at].clone(),
                 monitor_devices: devices.monitored[at].clone(),
@@ -86,7 +95,7 @@ impl Plan {
             (&input.path, input.bytes(), modified, input.rows.counts).hash(&mut hasher);
         }
         for part in &self.parts {
-            (&part.pids, &part.gpus, part.clock.knots()).hash(&mut hasher);
+            (&part.pids, &part.gpus, part.clock.knots(), &part.ranges).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -98,6 +98,7 @@ fn write_head(
     for device in &devices.all {
         writer.push_agent(&device.agent, None, device.number)?;
     }
+    writer.keep_range_ids(plan.last_range);
     Ok(())
 }
 

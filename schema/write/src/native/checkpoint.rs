@@ -28,7 +28,7 @@ struct State {
     queues: Queues,
     ranges: i64,
     #[serde(with = "pairs")]
-    range_numbers: FxHashMap<(u32, Id), i64>,
+    range_ids: FxHashMap<(u32, Id), i64>,
 }
 
 /// How many strings of the writer are in a list, and how many bytes that is.
@@ -101,7 +101,7 @@ impl NativeWriter {
                 tables: self.tables,
                 queues: self.queues.clone(),
                 ranges: self.ranges,
-                range_numbers: self.range_numbers.clone(),
+                range_ids: self.range_ids.clone(),
             };
             Ok(serde_json::to_vec(&state)?)
         };
@@ -135,9 +135,9 @@ impl NativeWriter {
         let Some((list, strings)) = list else { return Ok(None) };
         let file = output.open()?;
         let Some(database) = Database::restored(output, file, state.database)? else { return Ok(None) };
-        let State { tables, queues, ranges, range_numbers, .. } = state;
+        let State { tables, queues, ranges, range_ids, .. } = state;
         let (opaque_tables, begun) = (Vec::new(), [0; Table::COUNT]);
-        let writer = Self { database, tables, strings, opaque_tables, queues, ranges, range_numbers, begun };
+        let writer = Self { database, tables, strings, opaque_tables, queues, ranges, range_ids, begun };
         Ok(Some((writer, list)))
     }
 

@@ -4,8 +4,9 @@ use super::layout::Table;
 use super::lookup::Lookup;
 use super::mapping::TraceMapping;
 use super::metadata;
-use super::numbering::{RangeNumbers, Renumbered, RenumberedOps};
+use super::numbering::{Renumbered, RenumberedOps};
 use super::piece::{Encoded, EncodedPiece, Numbers, OpRow, PieceImport, each_op, encode};
+use super::range_ids::{ListedRanges, RangeIds};
 use super::rows::StringId;
 use super::writer::NativeWriter;
 use rtl_schema::{Id, NameId, ProcessId, Result, Tables, TrackId};
@@ -97,10 +98,13 @@ impl TraceImport {
         }
     }
 
-    /// Forgets the numbers of ranges that no later trace may name.
+    /// Forgets the ids of ranges that no later trace may name.
     fn forget_ranges(&self, writer: &mut NativeWriter) {
-        if self.lookup.mapping.as_ref().is_some_and(|mapping| !mapping.continues) {
-            writer.range_numbers.clear();
+        if let Some(mapping) = &self.lookup.mapping
+            && !mapping.continues
+            && !writer.range_ids.is_empty()
+        {
+            writer.range_ids.retain(|(space, _), _| !mapping.spaces.contains(space));
         }
     }
 
@@ -128,7 +132,7 @@ impl TraceImport {
             writer.begun[at] += count as i64;
             rows[at] = count as i64;
         }
-        let ranges = self.range_numbers(writer, piece);
+        let ranges = self.range_ids(writer, piece);
         Numbers { lookup: Arc::clone(&self.lookup), texts, before, rows, ranges }
     }
 
@@ -157,37 +161,40 @@ impl TraceImport {
         new
     }
 
-    /// The numbers in the file of the ranges of ops.
-    fn range_numbers(&self, writer: &mut NativeWriter, piece: &Tables) -> Option<RangeNumbers> {
-        let spaces = &self.lookup.mapping.as_ref()?.spaces;
-        let mut numbers = RangeNumbers::default();
+    /// The ids in the file of the ranges of ops.
+    fn range_ids(&self, writer: &mut NativeWriter, piece: &Tables) -> RangeIds {
+        let Some(mapping) = &self.lookup.mapping else { return RangeIds::Moved(0) };
         let dispatches = &piece.dispatches;
         let is_without = dispatches.range.uniform() == Some(0) || dispatches.is_empty();
         if is_without && piece.ranges.is_empty() && piece.copies.iter().all(|copy| copy.range == 0) {
-            return Some(numbers);
+            return RangeIds::Moved(0);
         }
-        let mut number = |process: ProcessId, range: Id| match range {
+        if let Some(moved) = RangeIds::moved(&mapping.ranges, piece) {
+            return moved;
+        }
+        let mut id = |process: ProcessId, range: Id| match range {
             0 => 0,
-            _ => writer.range_number(spaces.get(process.index()).copied().unwrap_or_default(), range),
+            _ => writer.range_id(mapping, process, range),
         };
         let of_track = |track: TrackId| self.lookup.track(track).process;
         // Most dispatches are in the range of the one before, on its queue.
         let mut last: Option<((TrackId, Id), i64)> = None;
+        let mut list = ListedRanges::default();
         each_op(piece, |op| {
-            numbers.push(match op {
+            list.push(match op {
                 OpRow::Dispatch(at) => {
                     let own = (dispatches.track[at], dispatches.range.get(at));
-                    let known = last.filter(|(other, _)| *other == own).map(|(_, number)| number);
-                    let number = known.unwrap_or_else(|| number(of_track(own.0), own.1));
-                    last = Some((own, number));
-                    number
+                    let known = last.filter(|(other, _)| *other == own).map(|(_, id)| id);
+                    let new = known.unwrap_or_else(|| id(of_track(own.0), own.1));
+                    last = Some((own, new));
+                    new
                 }
-                OpRow::Copy(at) => number(of_track(piece.copies[at].track), piece.copies[at].range),
+                OpRow::Copy(at) => id(of_track(piece.copies[at].track), piece.copies[at].range),
                 OpRow::Barrier(_) => 0,
-                OpRow::Range(at) => number(piece.ranges[at].process, piece.ranges[at].id),
+                OpRow::Range(at) => id(piece.ranges[at].process, piece.ranges[at].id),
             });
         });
-        Some(numbers)
+        RangeIds::Listed(list)
     }
 
     fn write(

@@ -1,5 +1,7 @@
 use rustc_hash::FxHashMap;
 
+use super::range_ids::RangeBlock;
+
 /// The numbers of a trace's processes and agents, and its times, in a file that holds other traces too.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TraceMapping {
@@ -9,6 +11,8 @@ pub struct TraceMapping {
     pub spaces: Vec<u32>,
     /// Whether a later part has processes of this one: then its ranges may be named there too.
     pub continues: bool,
+    /// The range ids of each process that keep their distances in the file; those of others are numbered by their first use.
+    pub ranges: Vec<Option<RangeBlock>>,
     /// The values of gpuId columns, by agent: the number of a GPU, below -1 that of another agent, nothing for an unknown one.
     pub gpus: Vec<Option<i64>>,
     /// The number of a GPU in `rocpd_monitor`, by its number in the trace's own monitors.

@@ -157,51 +157,6 @@ pub(crate) fn is_renamed(track: &Track, number: i64) -> bool {
     track.hardware_queue.is_some() || number != track.queue
 }
 
-/// The numbers in the file of the ranges of ops, 0 for none, in the order of ops. Memory grows with changes of the range; of
-/// ops none of which has one it is empty.
-#[derive(Debug, Default)]
-pub(crate) struct RangeNumbers {
-    /// Numbers, and of how many consecutive ops each is.
-    runs: Vec<(i64, usize)>,
-}
-
-impl RangeNumbers {
-    /// Adds the number of the next op.
-    #[inline]
-    pub(crate) fn push(&mut self, number: i64) {
-        match self.runs.last_mut() {
-            Some((last, ops)) if *last == number => *ops += 1,
-            _ => self.runs.push((number, 1)),
-        }
-    }
-
-    /// From the first op on.
-    pub(crate) fn left(&self) -> RangeNumbersLeft<'_> {
-        RangeNumbersLeft { runs: &self.runs, passed: 0 }
-    }
-}
-
-/// The numbers of the ops that are left.
-#[derive(Debug)]
-pub(crate) struct RangeNumbersLeft<'a> {
-    runs: &'a [(i64, usize)],
-    /// How many ops of the first run have their number.
-    passed: usize,
-}
-
-impl RangeNumbersLeft<'_> {
-    /// The number of the next op.
-    #[inline]
-    pub(crate) fn next(&mut self) -> i64 {
-        let Some((&(number, ops), rest)) = self.runs.split_first() else { return 0 };
-        self.passed += 1;
-        if self.passed == ops {
-            (self.runs, self.passed) = (rest, 0);
-        }
-        number
-    }
-}
-
 /// New ids of rows by their old ones. Rows keep their order, so this is as long as there are breaks in it.
 #[derive(Debug, Default)]
 pub(crate) struct Renumbered {
@@ -331,16 +286,6 @@ mod tests {
         assert_eq!([0, 1].map(|at| places.pid(ProcessId(at))), [None, Some(-2)]);
         assert_eq!([0, 1].map(|at| places.process(ProcessId(at), &tables)), [Some(7), Some(-2)]);
         assert_eq!(places.gpu(AgentId(0)), Some(5));
-    }
-
-    #[test]
-    fn numbers_of_ranges_come_back_in_the_order_of_ops() {
-        let all = [0, 0, 7, 7, 7, 0, 9];
-        let mut numbers = RangeNumbers::default();
-        all.into_iter().for_each(|number| numbers.push(number));
-        let mut left = numbers.left();
-        assert_eq!((numbers.runs.len(), all.map(|_| left.next())), (4, all));
-        assert_eq!(RangeNumbers::default().left().next(), 0, "no op has a range");
     }
 
     #[test]

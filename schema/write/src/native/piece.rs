@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::layout::Table;
 use super::lookup::Lookup;
-use super::numbering::{RangeNumbers, RangeNumbersLeft, Renumbered, RenumberedOps};
+use super::numbering::{Renumbered, RenumberedOps};
+use super::range_ids::{RangeIds, RangesLeft};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
 use crate::btree::Block;
 use rtl_schema::table::{Collective, Copy, Direction, Dispatch, Range, RangeKind};
-use rtl_schema::{AgentId, Id, NameId, Tables};
+use rtl_schema::{AgentId, NameId, Tables};
 
 /// A piece of a trace that has its place in the file: see [`TraceImport::begin`](super::TraceImport::begin).
 #[derive(Debug)]
@@ -35,8 +36,7 @@ pub(super) struct Numbers {
     pub(super) before: [i64; Table::COUNT],
     /// How many rows it has, of the tables whose ids are counted.
     pub(super) rows: [i64; Table::COUNT],
-    /// The numbers in the file of the ranges of its ops; nothing where the numbers of the trace stay.
-    pub(super) ranges: Option<RangeNumbers>,
+    pub(super) ranges: RangeIds,
 }
 
 /// The rows of a piece in the order in which their tables are written.
@@ -78,7 +78,7 @@ pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
     blocks.push((Table::PythonFrame, python_frames(lookup, rows, block(Table::PythonFrame))));
     let mut ops = OpRows {
         lookup,
-        ranges: numbers.ranges.as_ref().map(RangeNumbers::left),
+        ranges: numbers.ranges.left(),
         ops: block(Table::Op),
         copies: Block::after(0),
         collectives: Block::after(0),
@@ -137,7 +137,7 @@ pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
 struct OpRows<'a> {
     lookup: &'a Lookup,
     /// Of the ops that are left.
-    ranges: Option<RangeNumbersLeft<'a>>,
+    ranges: RangesLeft<'a>,
     ops: Block,
     copies: Block,
     collectives: Block,
@@ -158,18 +158,12 @@ impl OpRows<'_> {
         }
     }
 
-    /// The number of the next op's range in the file.
-    #[inline]
-    fn next_range(&mut self, range: Id) -> i64 {
-        self.ranges.as_mut().map_or(range, RangeNumbersLeft::next)
-    }
-
     /// Adds `op` with what ops have in common.
     #[inline]
     fn place(&mut self, op: Op, row: &Dispatch) -> i64 {
         let lookup = self.lookup;
         let place = lookup.track(row.track);
-        let range = self.next_range(row.range);
+        let range = self.ranges.next(row.range);
         let new = self.ops.push(&op_row(&Op {
             gpu: lookup.places.gpu(place.agent),
             queue: Some(lookup.places.queue(row.track)),
@@ -240,7 +234,7 @@ impl OpRows<'_> {
 
     fn range(&mut self, row: &Range) {
         let lookup = self.lookup;
-        let range = self.next_range(row.id);
+        let range = self.ranges.next(row.id);
         self.ops.push(&op_row(&Op {
             gpu: Some(-1),
             queue: Some(0),

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::output::OutputFile;
 
 use super::layout::{Table, views};
+use super::mapping::TraceMapping;
 use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
@@ -15,7 +16,7 @@ use super::string_ids::StringIds;
 use crate::btree::{Block, Database, Datum, Pattern, QueuedFile, TableId, Target};
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
-use rtl_schema::{Id, Result};
+use rtl_schema::{Id, ProcessId, Result};
 
 /// The version of the native layout, metadata tag `rtl_schema`.
 const VERSION: &str = "1";
@@ -29,10 +30,9 @@ pub struct NativeWriter<T = QueuedFile> {
     /// Written by SQLite itself, at the end.
     pub(super) opaque_tables: Vec<OpaqueTable>,
     pub(super) queues: Queues,
-    /// How many ranges were numbered, and the numbers of those that later traces may name, by their id space and their
-    /// number there.
+    /// The greatest range id, and the ids of ranges that later traces may name, by their id space and their number there.
     pub(super) ranges: i64,
-    pub(super) range_numbers: FxHashMap<(u32, Id), i64>,
+    pub(super) range_ids: FxHashMap<(u32, Id), i64>,
     /// Rows that are numbered and not in the file yet, by table.
     pub(super) begun: [i64; Table::COUNT],
 }
@@ -84,7 +84,7 @@ impl<T: Target> NativeWriter<T> {
             opaque_tables: Vec::new(),
             queues: Queues::default(),
             ranges: 0,
-            range_numbers: FxHashMap::default(),
+            range_ids: FxHashMap::default(),
             begun: [0; Table::COUNT],
         };
         writer.intern("")?;
@@ -190,12 +190,21 @@ impl<T: Target> NativeWriter<T> {
         self.tables[table as usize].map_or(0, |id| self.database.rows(id))
     }
 
-    /// The number in the file of a range of a part.
+    /// Keeps range ids up to `last` for blocks: see [`TraceMapping::ranges`]. The ranges of others get later ones.
+    pub fn keep_range_ids(&mut self, last: i64) {
+        self.ranges = self.ranges.max(last);
+    }
+
+    /// The id in the file of a range of a part.
     #[inline]
-    pub(super) fn range_number(&mut self, space: u32, range: Id) -> i64 {
-        *self.range_numbers.entry((space, range)).or_insert_with(|| {
-            self.ranges += 1;
-            self.ranges
+    pub(super) fn range_id(&mut self, mapping: &TraceMapping, process: ProcessId, range: Id) -> i64 {
+        let block = mapping.ranges.get(process.index()).copied().flatten();
+        block.and_then(|block| block.get(range)).unwrap_or_else(|| {
+            let space = mapping.spaces.get(process.index()).copied().unwrap_or_default();
+            *self.range_ids.entry((space, range)).or_insert_with(|| {
+                self.ranges += 1;
+                self.ranges
+            })
         })
     }
 }

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use rtl_schema::table::{Agent, Copy, Process, Range, RangeKind, Track};
 use rtl_schema::{Error, PieceSink, Select, Tables, Trace};
-use rtl_write::{ClockCorrection, NativeWriter, PieceImport, TraceImport, TraceMapping};
+use rtl_write::{ClockCorrection, NativeWriter, PieceImport, RangeBlock, TraceImport, TraceMapping};
 use rusqlite::Connection;
 use support::{Options, generate};
 
@@ -83,12 +84,17 @@ fn merged_as_wholes(traces: &[&Path], path: &Path, most: usize) -> Result {
     Ok(writer.finish()?)
 }
 
-/// Writes the traces into a file, with at most so many pieces on the way. Returns the number of all pieces.
+/// Writes the traces into a file, with at most so many pieces on the way. Ranges of every second one are in blocks. Returns the number of
+/// all pieces.
 fn merged(traces: &[&Path], path: &Path, most: usize) -> Result<usize> {
+    const BLOCK: i64 = 100_000;
     let mut writer = NativeWriter::create(path)?;
+    writer.keep_range_ids(BLOCK * traces.len() as i64);
     let mut pieces = 0;
     for (trace, at) in traces.iter().zip(0..) {
-        let import = TraceImport::with_mapping(mapping(at, at, false));
+        let block = RangeBlock { first: 1, last: BLOCK, new: BLOCK * at + 1 };
+        let ranges = vec![(at % 2 == 0).then_some(block)];
+        let import = TraceImport::with_mapping(TraceMapping { ranges, ..mapping(at, at, false) });
         let mut sink = Delayed { writer, import, begun: VecDeque::new(), most, pieces: 0 };
         let last = Trace::open(trace)?.stream_to(&Select::everything(), &mut sink)?;
         sink.end_to(0)?;
@@ -147,5 +153,70 @@ fn traces_may_begin_before_others_end() -> Result {
         merged_as_wholes(&traces, &out, most)?;
         assert!(std::fs::read(&out)? == expected, "{most} have begun");
     }
+    Ok(())
+}
+
+/// A trace with a range of this id, where `ranges` says so, and a copy in it.
+fn trace_of(id: i64, ranges: bool) -> Tables {
+    let mut tables = Tables::default();
+    tables.processes.push(Process { pid: Some(7), ..Process::default() });
+    tables.agents.push(Agent::default());
+    let track = tables.tracks.intern(Track::default());
+    let name = tables.strings.intern("step");
+    if ranges {
+        tables.ranges.push(Range {
+            id,
+            name,
+            duration: Some(100),
+            kind: RangeKind::Thread,
+            ..Range::default()
+        });
+    }
+    tables.copies.push(Copy { id: id + 1, track, range: id, duration: Some(1), ..Copy::default() });
+    tables
+}
+
+/// The ids of ranges and, for each copy, that of its range, in the file of these parts.
+fn ranges_of(parts: Vec<(TraceMapping, Tables)>) -> Result<(Vec<i64>, Vec<i64>)> {
+    let folder = tempfile::tempdir()?;
+    let out = folder.path().join("out");
+    let mut writer = NativeWriter::create(&out)?;
+    writer.keep_range_ids(1_000);
+    for (mapping, mut tables) in parts {
+        let mut import = TraceImport::with_mapping(mapping);
+        let piece = import.begin(&mut writer, &mut tables);
+        import.end(&mut writer, piece.encode())?;
+        import.finish(&mut writer, &tables)?;
+    }
+    writer.finish()?;
+    let read = Trace::open(&out)?.read(&Select::everything())?;
+    let ranges = read.ranges.iter().map(|range| range.id).collect();
+    Ok((ranges, read.copies.iter().map(|copy| copy.range).collect()))
+}
+
+#[test]
+fn a_later_part_finds_a_range_although_another_process_lies_between() -> Result {
+    let parts = vec![
+        (mapping(0, 0, true), trace_of(5, true)),
+        (mapping(1, 1, false), trace_of(5, true)),
+        (mapping(2, 0, false), trace_of(5, false)),
+    ];
+    assert_eq!(ranges_of(parts)?, (vec![1_001, 1_002], vec![1_001, 1_002, 1_001]));
+    Ok(())
+}
+
+#[test]
+fn ranges_of_a_block_keep_their_distances_and_others_get_ids_behind_all_blocks() -> Result {
+    let block = RangeBlock { first: 4, last: 9, new: 101 };
+    let with_block = |at, id, ranges| {
+        (TraceMapping { ranges: vec![Some(block)], ..mapping(at, 0, at == 0) }, trace_of(id, ranges))
+    };
+    let parts = vec![
+        with_block(0, 5, true),
+        (mapping(1, 1, false), trace_of(5, true)),
+        with_block(2, 5, false),
+        with_block(3, 70, true),
+    ];
+    assert_eq!(ranges_of(parts)?, (vec![102, 1_001, 1_002], vec![102, 1_001, 102, 1_002]));
     Ok(())
 }

@@ -1,0 +1,161 @@
+//! The ids of ranges. Recorders count ranges, so ids of a process mostly follow each other; then they do so in the merged trace too, and no
+//! table of new ids is needed.
+
+use rtl_schema::{Id, ProcessId, Tables};
+use rtl_write::RangeBlock;
+
+/// The range ids of each process of a trace, by [`ProcessId`].
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RangeExtents(Vec<Extent>);
+
+/// The range ids that rows have or are in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Extent {
+    /// The least and the greatest one.
+    ends: Option<(Id, Id)>,
+    /// How many ranges have one.
+    ranges: u64,
+}
+
+impl Extent {
+    #[inline]
+    fn add(&mut self, id: Id) {
+        if id != 0 {
+            self.ends = Some(self.ends.map_or((id, id), |(first, last)| (first.min(id), last.max(id))));
+        }
+    }
+
+    fn append(&mut self, other: Self) {
+        let (first, last) = other.ends.unwrap_or_default();
+        self.add(first);
+        self.add(last);
+        self.ranges += other.ranges;
+    }
+
+    /// How many ids there are between the ends, where ranges have most of them.
+    fn dense(&self) -> Option<(Id, Id, i64)> {
+        let (first, last) = self.ends?;
+        let ids = last.checked_sub(first)?.checked_add(1)?;
+        (ids as u64 <= 2 * self.ranges).then_some((first, last, ids))
+    }
+}
+
+impl RangeExtents {
+    /// Adds the ids of a chunk.
+    pub(crate) fn add(&mut self, chunk: &Tables) {
+        for range in chunk.ranges.iter().filter(|range| range.id != 0) {
+            let extent = self.of(range.process);
+            extent.add(range.id);
+            extent.ranges += 1;
+        }
+        let (tracks, dispatches) = (&chunk.tracks, &chunk.dispatches);
+        for copy in &chunk.copies {
+            self.of(tracks.get(copy.track).process).add(copy.range);
+        }
+        if dispatches.range.uniform() == Some(0) {
+            return;
+        }
+        // Most dispatches are in the range of the one before.
+        let mut last = None;
+        for (&track, range) in dispatches.track.iter().zip(dispatches.range.iter()) {
+            if last != Some((track, range)) {
+                self.of(tracks.get(track).process).add(range);
+                last = Some((track, range));
+            }
+        }
+    }
+
+    fn of(&mut self, process: ProcessId) -> &mut Extent {
+        let at = process.index();
+        if self.0.len() <= at {
+            self.0.resize(at + 1, Extent::default());
+        }
+        &mut self.0[at]
+    }
+}
+
+/// The ranges of the merged trace.
+#[derive(Debug, Default)]
+pub(crate) struct RangePlan {
+    /// By input and process, the ids that follow each other.
+    pub(crate) blocks: Vec<Vec<Option<RangeBlock>>>,
+    /// The last id of these.
+    pub(crate) last: i64,
+}
+
+impl RangePlan {
+    /// Of the extents of each input, in whose `spaces` its processes number their ranges.
+    pub(crate) fn of(inputs: &[&RangeExtents], spaces: &[Vec<u32>]) -> Self {
+        let mut extents: Vec<Extent> = Vec::new();
+        let processes = spaces.iter().zip(inputs).flat_map(|(spaces, input)| spaces.iter().zip(&input.0));
+        for (&space, &extent) in processes {
+            let space = space as usize;
+            if extents.len() <= space {
+                extents.resize(space + 1, Extent::default());
+            }
+            extents[space].append(extent);
+        }
+        let mut last = 0_i64;
+        let blocks: Vec<Option<RangeBlock>> = (extents.iter())
+            .map(|extent| {
+                let (first, end, ids) = extent.dense()?;
+                let new = last + 1;
+                last = last.checked_add(ids)?;
+                Some(RangeBlock { first, last: end, new })
+            })
+            .collect();
+        let of = |&space: &u32| blocks.get(space as usize).copied().flatten();
+        Self { blocks: spaces.iter().map(|spaces| spaces.iter().map(of).collect()).collect(), last }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtl_schema::table::{Dispatch, Range, Track};
+
+    /// A trace of two processes: the ids of ranges of each, and those that dispatches of the second one are in.
+    fn input(ranges: [&[i64]; 2], dispatches: &[i64]) -> RangeExtents {
+        let mut tables = Tables::default();
+        for (ids, process) in ranges.into_iter().zip(0..) {
+            let process = ProcessId(process);
+            tables.ranges.extend(ids.iter().map(|&id| Range { id, process, ..Range::default() }));
+        }
+        let track = tables.tracks.intern(Track { process: ProcessId(1), ..Track::default() });
+        for &range in dispatches {
+            tables.dispatches.push(Dispatch { track, range, ..Dispatch::default() });
+        }
+        let mut extents = RangeExtents::default();
+        extents.add(&tables);
+        extents
+    }
+
+    fn blocks(inputs: &[RangeExtents; 2], spaces: &[Vec<u32>]) -> (Vec<Vec<Option<[i64; 3]>>>, i64) {
+        let plan = RangePlan::of(&inputs.each_ref(), spaces);
+        let ends = |block: &Option<RangeBlock>| block.map(|block| [block.first, block.last, block.new]);
+        (plan.blocks.iter().map(|blocks| blocks.iter().map(ends).collect()).collect(), plan.last)
+    }
+
+    #[test]
+    fn ids_of_each_process_follow_those_of_the_one_before() {
+        let inputs = [input([&[3, 1, 2], &[10, 11]], &[0, 11, 12]), input([&[1], &[0]], &[0, 0])];
+        let (found, last) = blocks(&inputs, &[vec![0, 1], vec![2, 3]]);
+        assert_eq!(found[0], [Some([1, 3, 1]), Some([10, 12, 4])], "a dispatch is in 12");
+        assert_eq!((found[1].as_slice(), last), ([Some([1, 1, 7]), None].as_slice(), 7));
+    }
+
+    #[test]
+    fn ids_that_are_far_apart_are_no_block() {
+        let inputs = [input([&[1, 5], &[1, 4]], &[]), input([&[i64::MIN, i64::MAX], &[]], &[7, 7])];
+        let (found, last) = blocks(&inputs, &[vec![0, 1], vec![2, 3]]);
+        assert_eq!((found, last), (vec![vec![None, Some([1, 4, 1])], vec![None, None]], 4));
+    }
+
+    #[test]
+    fn traces_with_a_space_in_common_share_its_block() {
+        let inputs = [input([&[1, 2], &[]], &[]), input([&[4], &[3]], &[])];
+        let (found, last) = blocks(&inputs, &[vec![0, 1], vec![0, 0]]);
+        let block = Some([1, 4, 1]);
+        assert_eq!((found, last), (vec![vec![block, None], vec![block, block]], 4));
+    }
+}
