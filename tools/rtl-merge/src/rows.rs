@@ -80,6 +80,11 @@ impl Rows {
         pairs.map(|((name, one), two)| (name, one, two)).filter(|&(_, one, two)| one + two > 0)
     }
 
+    /// The links of ops to further calls.
+    pub(crate) fn links(&self) -> u64 {
+        self.counts[7]
+    }
+
     /// All rows.
     pub(crate) fn all(&self) -> u64 {
         self.counts.iter().sum()
