@@ -2,6 +2,7 @@
 
 use super::encode::Record;
 use super::page::{self, Leaf};
+use super::pattern::Pattern;
 
 /// The next rows of a table: finished leaves, and one that is open.
 #[derive(Debug)]
@@ -63,6 +64,28 @@ impl Block {
             self.leaf.push(&head[..width], record, &[]);
         }
         self.last = id;
+    }
+
+    /// Adds the row of these numbers, which must fit the pattern, behind its id. False, and nothing has happened, where the page is
+    /// nearly full.
+    #[inline]
+    pub(crate) fn push_pattern<const N: usize, const ROOM: usize>(
+        &mut self,
+        pattern: &Pattern<N, ROOM>,
+        numbers: &[i64; N],
+    ) -> bool {
+        let is_added = self.leaf.push_pattern(self.last + 1, pattern, numbers);
+        self.last += i64::from(is_added);
+        is_added
+    }
+}
+
+#[cfg(test)]
+impl Block {
+    /// All leaves, and the greatest rowid of each.
+    pub(crate) fn written(&mut self) -> (Vec<u8>, Vec<i64>) {
+        let pages = [&self.pages[..], self.leaf.page()].concat();
+        (pages, [&self.lasts[..], &[self.last]].concat())
     }
 }
 

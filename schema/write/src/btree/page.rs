@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encode::short_varint;
 pub(crate) use super::encode::varint;
-use super::pattern::{LONGEST, Pattern};
+use super::pattern::Pattern;
 
 /// Bytes of a page. Larger ones would save 0.7 %, but a kernel hands a page of this size to the file as a whole.
 pub(crate) const SIZE: usize = 4096;
@@ -101,15 +101,15 @@ impl Leaf {
 
     /// Adds a row of a pattern that its numbers fit. False, and nothing has happened, where the page is nearly full.
     #[inline]
-    pub(crate) fn push_pattern<const N: usize>(
+    pub(crate) fn push_pattern<const N: usize, const ROOM: usize>(
         &mut self,
         row: i64,
-        pattern: &Pattern<N>,
+        pattern: &Pattern<N, ROOM>,
         numbers: &[i64; N],
     ) -> bool {
         const WORD: usize = 8;
         // Never where the same row written as a record would begin a page.
-        if !self.fits(Self::HEAD + LONGEST) || row as u64 >= 1 << 49 {
+        if !self.fits(Self::HEAD + ROOM) || row as u64 >= 1 << 49 {
             return false;
         }
         let record = self.content - pattern.length();
@@ -219,6 +219,7 @@ pub(crate) fn interior(page: &mut Page, start: usize, children: &[Child], right:
 #[cfg(test)]
 mod tests {
     use super::super::encode::Record;
+    use super::super::pattern::SHORT;
     use super::*;
 
     #[test]
@@ -228,8 +229,8 @@ mod tests {
         let row = [wide, wide, wide, wide, wide, wide, Some(1 << 30), Some(1_000)];
         let mut record = Record::new();
         let record = record.integers(&row);
-        let pattern = Pattern::of(record, [7]).unwrap();
-        assert_eq!(record.len(), LONGEST);
+        let pattern: Pattern<1> = Pattern::of(record, [7]).unwrap();
+        assert_eq!(record.len(), SHORT);
         for filled in 0..SIZE - Leaf::HEADER {
             let mut leaf = Leaf::new();
             leaf.content -= filled;

@@ -4,14 +4,17 @@
 //! its numbers are put where it will lie, which costs a fifth of making it. Nothing is loaded again there: what is stored
 //! in parts and loaded as a whole right after makes the processor wait.
 
-/// The longest record that a pattern is made of, in bytes: a dispatch takes 40 to 60.
-pub(crate) const LONGEST: usize = 64;
+/// The bytes that a pattern has room for: a dispatch takes 40 to 60 as a tracer records it.
+pub(crate) const SHORT: usize = 64;
 
-/// A record in which `N` integers may be replaced by others that are stored in as many bytes.
+/// The same for rows of any trace.
+pub(crate) const LONG: usize = 128;
+
+/// A record in which `N` integers may be replaced by others that are stored in as many bytes. `ROOM` is a power of two.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern<const N: usize> {
+pub(crate) struct Pattern<const N: usize, const ROOM: usize = SHORT> {
     /// The record lies at the end, so that it can be copied as a whole with room before it.
-    bytes: [u8; LONGEST],
+    bytes: [u8; ROOM],
     length: usize,
     holes: [Hole; N],
 }
@@ -30,13 +33,15 @@ struct Hole {
     before: u64,
 }
 
-impl<const N: usize> Pattern<N> {
+impl<const N: usize, const ROOM: usize> Pattern<N, ROOM> {
     /// The pattern of a record that [`Record::integers`](super::Record::integers) made, in which these columns vary,
     /// given in ascending order without the id. A column that is NULL or 0 is one that only 0 goes to, and is what it is in
     /// all of its records. None where a number is negative, or the record is too long.
     pub(crate) fn of(record: &[u8], columns: [usize; N]) -> Option<Self> {
-        let mut bytes = [0; LONGEST];
-        let start = LONGEST.checked_sub(record.len())?;
+        const { assert!(ROOM.is_power_of_two() && ROOM <= 0x80) };
+        let mut bytes = [0; ROOM];
+        // Its length has one byte on a page.
+        let start = ROOM.checked_sub(record.len()).filter(|_| record.len() < 0x80)?;
         bytes[start..].copy_from_slice(record);
         let (&header, _) = record.split_first()?;
         let serials = record.get(2..usize::from(header))?;
@@ -78,12 +83,12 @@ impl<const N: usize> Pattern<N> {
     /// Writes the record of these numbers, which must fit, to the end of `place`; what comes before it there is
     /// overwritten with anything.
     #[inline]
-    pub(crate) fn write(&self, numbers: &[i64; N], place: &mut [u8; LONGEST]) {
+    pub(crate) fn write(&self, numbers: &[i64; N], place: &mut [u8; ROOM]) {
         *place = self.bytes;
         // The last first: the word of a number may begin within the number before it.
         for (hole, &number) in self.holes.iter().zip(numbers).rev() {
             let word = hole.before | (number as u64 & hole.mask);
-            let at = hole.at & (LONGEST - 1);
+            let at = hole.at & (ROOM - 1);
             if let Some(place) = place[at..].first_chunk_mut() {
                 *place = word.to_be_bytes();
             }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::mapping::TraceMapping;
+use super::mapping::{ClockCursor, TraceMapping};
 use super::numbering::Places;
 use super::rows::StringId;
 use rtl_schema::table::{Collective, Shape, Track};
@@ -51,6 +51,11 @@ impl Lookup {
         extend(&mut self.shapes, piece.shapes.rows());
         extend(&mut self.collectives, piece.collectives.rows());
         self.spaces.extend(piece.processes.iter().skip(self.spaces.len()).map(|process| process.space));
+    }
+
+    /// [`Self::file_time`] of moments that follow each other.
+    pub(super) fn clock(&self) -> ClockCursor<'_> {
+        ClockCursor::of(self.mapping.as_ref().map(|mapping| &mapping.clock))
     }
 
     /// The time on the file's clock.

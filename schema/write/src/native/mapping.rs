@@ -57,11 +57,78 @@ impl ClockCorrection {
     #[inline]
     #[must_use]
     pub fn apply(&self, moment: i64) -> i64 {
-        match self.0.as_slice() {
-            [] => moment,
-            &[(_, offset)] => moment.saturating_add(offset),
-            knots => moment.saturating_add(between(knots, moment)),
+        apply(&self.0, moment)
+    }
+}
+
+/// [`ClockCorrection::apply`] for moments that mostly follow each other: it keeps the line on which the last one was.
+#[derive(Debug)]
+pub(super) struct ClockCursor<'a> {
+    knots: &'a [(i64, i64)],
+    line: Line,
+}
+
+/// Between two knots: what is added to the moments behind `from`, up to `to`.
+#[derive(Debug)]
+struct Line {
+    from: i64,
+    to: i64,
+    first: i64,
+    /// How much more is added at the end.
+    rise: i64,
+}
+
+impl Line {
+    /// Of no moments.
+    const NONE: Self = Self { from: 0, to: 0, first: 0, rise: 0 };
+}
+
+impl<'a> ClockCursor<'a> {
+    pub(super) fn of(correction: Option<&'a ClockCorrection>) -> Self {
+        Self { knots: correction.map_or(&[], |correction| &correction.0), line: Line::NONE }
+    }
+
+    /// The corrected time, in ns.
+    #[inline]
+    pub(super) fn at(&mut self, moment: i64) -> i64 {
+        let Line { from, to, first, rise } = self.line;
+        if from < moment && moment <= to {
+            // No step exceeds 64 bits: see `line`.
+            let more = if rise == 0 { 0 } else { rise * (moment - from) / (to - from) };
+            return moment.saturating_add(first + more);
         }
+        self.step(moment)
+    }
+
+    /// Finds the line of another moment.
+    #[cold]
+    fn step(&mut self, moment: i64) -> i64 {
+        self.line = line(self.knots, moment).unwrap_or(Line::NONE);
+        apply(self.knots, moment)
+    }
+}
+
+/// The line of a moment, where no step of [`ClockCursor::at`] exceeds 64 bits.
+fn line(knots: &[(i64, i64)], moment: i64) -> Option<Line> {
+    let after = knots.partition_point(|&(at, _)| at < moment);
+    let before = after.checked_sub(1).map(|before| knots[before]);
+    Some(match (before, knots.get(after).copied()) {
+        (Some((from, first)), Some((to, last))) => {
+            let rise = last.checked_sub(first)?;
+            rise.checked_mul(to.checked_sub(from)?)?;
+            Line { from, to, first, rise }
+        }
+        (Some((from, first)), None) => Line { from, to: i64::MAX, first, rise: 0 },
+        (None, Some((to, first))) => Line { from: i64::MIN, to, first, rise: 0 },
+        (None, None) => Line { from: i64::MIN, to: i64::MAX, first: 0, rise: 0 },
+    })
+}
+
+fn apply(knots: &[(i64, i64)], moment: i64) -> i64 {
+    match knots {
+        [] => moment,
+        &[(_, offset)] => moment.saturating_add(offset),
+        knots => moment.saturating_add(between(knots, moment)),
     }
 }
 
@@ -89,7 +156,28 @@ fn narrow([first, last, from, to, moment]: [i64; 5]) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Moments near each other, and any.
+    fn moment() -> impl Strategy<Value = i64> {
+        prop_oneof![4 => -50_i64..2_000, 1 => any::<i64>(), 1 => prop::sample::select(vec![i64::MIN, i64::MAX])]
+    }
+
+    proptest! {
+        #[test]
+        fn a_cursor_says_what_a_search_for_each_moment_says(
+            knots in prop::collection::vec((moment(), moment().prop_map(|offset| offset >> 3)), 0..6),
+            moments in prop::collection::vec(moment(), 0..40),
+        ) {
+            let correction = ClockCorrection::new(knots);
+            let mut cursor = ClockCursor::of(Some(&correction));
+            for moment in moments {
+                prop_assert_eq!(cursor.at(moment), correction.apply(moment));
+            }
+        }
+    }
 
     #[test]
     fn a_moment_between_two_knots_is_moved_by_what_lies_between() {

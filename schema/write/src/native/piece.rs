@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::layout::Table;
 use super::lookup::Lookup;
+use super::mapping::ClockCursor;
 use super::numbering::{Renumbered, RenumberedOps};
 use super::range_ids::{RangeIds, RangesLeft};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
+use super::similar_ops::SimilarOps;
 use crate::btree::Block;
 use rtl_schema::table::{Collective, Copy, Direction, Dispatch, Range, RangeKind};
 use rtl_schema::{AgentId, NameId, Tables};
@@ -79,7 +81,9 @@ pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
     let mut ops = OpRows {
         lookup,
         ranges: numbers.ranges.left(),
+        clock: lookup.clock(),
         ops: block(Table::Op),
+        similar: SimilarOps::new(),
         copies: Block::after(0),
         collectives: Block::after(0),
         new: RenumberedOps::default(),
@@ -133,12 +137,59 @@ pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
     }
 }
 
+/// The numbers of an op in the file.
+struct Numbered {
+    start: i64,
+    end: Option<i64>,
+    enqueued: Option<i64>,
+    range: i64,
+}
+
+/// An op with what ops have in common.
+#[inline(always)]
+fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
+    let place = lookup.track(row.track);
+    let &Numbered { start, end, enqueued, range } = numbers;
+    Op {
+        gpu: lookup.places.gpu(place.agent),
+        queue: Some(lookup.places.queue(row.track)),
+        description: lookup.text(row.name),
+        pid: lookup.places.pid(place.process),
+        stream: place.stream,
+        tid: row.tid,
+        correlation: row.correlation,
+        start,
+        end,
+        enqueued,
+        range,
+        ..op
+    }
+}
+
+/// A dispatch.
+#[inline(always)]
+fn kernel(lookup: &Lookup, row: &Dispatch, numbers: &Numbered) -> Op {
+    let shape = row.shape.map(|shape| lookup.shape(shape)).unwrap_or_default();
+    let op = Op {
+        kind: if row.graph { OpKind::Task } else { OpKind::KernelExecution },
+        items: shape.items,
+        workgroup: shape.workgroup,
+        lds: shape.lds,
+        scratch: shape.scratch,
+        symbol: lookup.symbol(lookup.track(row.track).process, row.name, row.symbol),
+        ..Op::default()
+    };
+    placed(lookup, op, row, numbers)
+}
+
 /// The rows of ops in the making.
 struct OpRows<'a> {
     lookup: &'a Lookup,
     /// Of the ops that are left.
     ranges: RangesLeft<'a>,
+    clock: ClockCursor<'a>,
     ops: Block,
+    similar: SimilarOps,
     copies: Block,
     collectives: Block,
     new: RenumberedOps,
@@ -158,50 +209,46 @@ impl OpRows<'_> {
         }
     }
 
+    /// The next op's numbers in the file.
+    #[inline]
+    fn numbers(&mut self, row: &Dispatch) -> Numbered {
+        Numbered {
+            start: self.clock.at(row.start),
+            end: row.duration.map(|duration| self.clock.at(row.start.saturating_add(duration))),
+            enqueued: row.enqueued.map(|moment| self.clock.at(moment)),
+            range: self.ranges.next(row.range),
+        }
+    }
+
     /// Adds `op` with what ops have in common.
     #[inline]
     fn place(&mut self, op: Op, row: &Dispatch) -> i64 {
-        let lookup = self.lookup;
-        let place = lookup.track(row.track);
-        let range = self.ranges.next(row.range);
-        let new = self.ops.push(&op_row(&Op {
-            gpu: lookup.places.gpu(place.agent),
-            queue: Some(lookup.places.queue(row.track)),
-            description: lookup.text(row.name),
-            pid: lookup.places.pid(place.process),
-            stream: place.stream,
-            start: lookup.file_time(row.start),
-            end: lookup.end(row.start, row.duration),
-            range,
-            tid: row.tid,
-            correlation: row.correlation,
-            enqueued: row.enqueued.map(|moment| lookup.file_time(moment)),
-            ..op
-        }));
-        let ids = match op.kind {
-            OpKind::KernelExecution | OpKind::Task => &mut self.new.dispatches,
-            _ => &mut self.new.others,
-        };
-        ids.push(lookup.space(place.process), row.id, new);
+        let numbers = self.numbers(row);
+        let new = self.ops.push(&op_row(&placed(self.lookup, op, row, &numbers)));
+        let space = self.lookup.space(self.lookup.track(row.track).process);
+        self.new.others.push(space, row.id, new);
         new
     }
 
     #[inline]
     fn dispatch(&mut self, row: &Dispatch) {
-        let lookup = self.lookup;
-        let shape = row.shape.map(|shape| lookup.shape(shape)).unwrap_or_default();
-        let op = Op {
-            kind: if row.graph { OpKind::Task } else { OpKind::KernelExecution },
-            items: shape.items,
-            workgroup: shape.workgroup,
-            lds: shape.lds,
-            scratch: shape.scratch,
-            symbol: lookup.symbol(lookup.track(row.track).process, row.name, row.symbol),
-            ..Op::default()
+        let (lookup, numbers) = (self.lookup, self.numbers(row));
+        let Numbered { start, end, enqueued, range } = numbers;
+        let varying = [start, end.unwrap_or_default(), range, row.correlation, enqueued.unwrap_or_default()];
+        let new = match self.similar.pattern(row, &varying) {
+            Some(pattern) if self.ops.push_pattern(pattern, &varying) => self.ops.last(),
+            _ => {
+                let op = kernel(lookup, row, &numbers);
+                self.ops.push(&op_row(&op))
+            }
         };
-        let id = self.place(op, row);
+        if self.similar.is_wanted() {
+            self.similar.make(&kernel(lookup, row, &numbers));
+        }
+        let space = lookup.space(lookup.track(row.track).process);
+        self.new.dispatches.push(space, row.id, new);
         if let Some(collective) = row.collective {
-            self.collective(id, lookup.collective(collective));
+            self.collective(new, lookup.collective(collective));
         }
     }
 
@@ -238,8 +285,8 @@ impl OpRows<'_> {
         self.ops.push(&op_row(&Op {
             gpu: Some(-1),
             queue: Some(0),
-            start: lookup.file_time(row.start),
-            end: lookup.end(row.start, row.duration),
+            start: self.clock.at(row.start),
+            end: row.duration.map(|duration| self.clock.at(row.start.saturating_add(duration))),
             description: lookup.text(row.name),
             kind: OpKind::UserMarker,
             range,
@@ -275,9 +322,10 @@ impl OpRows<'_> {
 }
 
 fn encode_calls(lookup: &Lookup, rows: &Tables, mut calls: Block, new: &mut Renumbered) -> Block {
+    let mut clock = lookup.clock();
     for row in rows.api_calls.iter() {
         let id = calls.push(&call_row(&Call {
-            start: lookup.file_time(row.start),
+            start: clock.at(row.start),
             duration: row.duration,
             name: lookup.text(row.name),
             tid: row.tid,

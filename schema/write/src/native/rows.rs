@@ -186,6 +186,9 @@ pub struct Call {
 /// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
 pub(crate) const OP_DELTA_COLUMNS: [usize; 4] = [2, 3, 7, 10];
 
+/// Where start, end, the range, the correlation id and the time of enqueueing are in an op's row.
+pub(crate) const SIMILAR_OP_COLUMNS: [usize; 5] = [2, 3, 6, 10, 24];
+
 /// Where start, duration and the correlation id are in a call's row.
 pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] = [0, 1, 4];
 
