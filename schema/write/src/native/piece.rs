@@ -166,7 +166,7 @@ fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
     }
 }
 
-/// A dispatch.
+/// The op of a dispatch.
 #[inline(always)]
 fn kernel(lookup: &Lookup, row: &Dispatch, numbers: &Numbered) -> Op {
     let shape = row.shape.map(|shape| lookup.shape(shape)).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Kernels of a piece that differ from one before in a few numbers: most of them. Their rows are encoded at a third of the cost.
+//! Kernels of a piece that differ from one before in a few numbers: most of them. Their rows are encoded at half the cost.
 
 use super::rows::{Op, SIMILAR_OP_COLUMNS, op_row};
 use crate::btree::{LONG, Pattern, Record};
