@@ -2,7 +2,7 @@
 //!
 //! The modules in the order of the data: [`args`] are the flags, `input` reads every trace once, `ranks`, `runs`,
 //! `machines` and `gpus` identify them, `clocks` aligns their clocks, `waits` and `imbalance` compare the `members` of the
-//! job, `plan` numbers everything in the merged trace, `write` reads the traces again and writes them into a `checkpoint`.
+//! job, `plan` and `ranges` number everything in the merged trace, `write` reads the traces again and writes them into a `checkpoint`.
 //! [`document`] is the versioned report and `render` prints it. `summary` is `--summary-only`: a report of all ranks without
 //! a merged trace. Table names and pages of files are in `rtl_schema`.
 

@@ -1,5 +1,5 @@
-//! The ids of ranges. Recorders count ranges, so ids of a process mostly follow each other; then they do so in the merged trace too, and no
-//! table of new ids is needed.
+//! The ids of ranges. Recorders count ranges, so ids of a process mostly follow each other. Then they do so in the merged trace too, and
+//! pieces need no list of new ids.
 
 use rtl_schema::{Id, ProcessId, Tables};
 use rtl_write::RangeBlock;
@@ -32,7 +32,7 @@ impl Extent {
         self.ranges += other.ranges;
     }
 
-    /// How many ids there are between the ends, where ranges have most of them.
+    /// The ends and the number of ids from one to the other, where ranges have at least half of these.
     fn dense(&self) -> Option<(Id, Id, i64)> {
         let (first, last) = self.ends?;
         let ids = last.checked_sub(first)?.checked_add(1)?;
