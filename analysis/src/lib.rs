@@ -70,6 +70,7 @@
 //! As of [`rtl_schema`], whose types are part of this crate's interface: both have the same version. A rule that finds more or
 //! other things in a trace is a change of the second number and stands in the changelog.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(all(

@@ -58,6 +58,7 @@
 //! meant to be written out. The oldest Rust that compiles the crate is in its manifest and rises with the second number alone.
 //! Files are another matter: what one version reads, all later ones read.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod column;

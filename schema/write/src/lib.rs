@@ -5,6 +5,8 @@
 //! database after every write. [`RpdWriter`] and [`RocpdWriter`] write other tools' files. Who
 //! calls them makes the file, with crate `atomic-file` where the output has to appear complete or not at all.
 
+#![warn(missing_docs)]
+
 mod btree;
 mod native;
 mod output;

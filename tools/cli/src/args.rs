@@ -33,7 +33,6 @@ pub struct Display {
     pub full_names: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: Console,
 }
 

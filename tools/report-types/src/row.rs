@@ -47,7 +47,6 @@ pub struct Row {
 
 /// The transfer phase of a collective, from the arrival of the last rank on: one value for each collective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of a row")]
 pub struct Transfers {
     /// Matched collectives.
     pub collectives: u64,

@@ -20,7 +20,6 @@ fn long_about() -> String {
 #[command(name = "rtl-convert", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub options: Options,
 
     /// Show the output in ui.perfetto.dev, which reads it from this machine
@@ -28,11 +27,9 @@ pub struct Arguments {
     pub open: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub filter: filter::FilterArgs,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 

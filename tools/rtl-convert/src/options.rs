@@ -33,7 +33,6 @@ pub struct Options {
     pub split: Option<SplitBy>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub run: RunName,
 
     /// Which rows are read; `None` is all
@@ -41,7 +40,6 @@ pub struct Options {
     pub filter: Option<region::Filter>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub render: RenderOptions,
 }
 

@@ -19,7 +19,6 @@ fn long_about() -> String {
 #[command(name = "rtl-merge", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub options: Options,
 
     /// Write no trace but a report of the kernels of each rank, as rtl-summary/1 (json) for rtl-diff
@@ -47,7 +46,6 @@ pub struct Options {
     pub output_format: Option<Format>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub run: rtl_convert::run_name::RunName,
 
     /// Merge traces of different runs too, and replace an output that is not a merged trace
@@ -67,15 +65,12 @@ pub struct Options {
     pub resume: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub identity: IdentityOptions,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub clock: ClockOptions,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 

@@ -21,7 +21,6 @@ pub struct Arguments {
     pub traces: Vec<PathBuf>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub options: Options,
 }
 
@@ -49,11 +48,9 @@ pub struct Options {
     pub categories: Option<PathBuf>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub filter: filter::FilterArgs,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 

@@ -44,7 +44,6 @@ pub struct Arguments {
     pub parameters: Vec<(String, Parameter)>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub rendering: Rendering,
 }
 
@@ -69,7 +68,6 @@ pub struct Rendering {
     pub full_names: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: Console,
 }
 

@@ -26,7 +26,6 @@ pub struct Arguments {
     pub traces: Vec<PathBuf>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub options: Options,
 }
 
@@ -87,11 +86,9 @@ pub struct Options {
     pub strict: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub filter: filter::FilterArgs,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub display: cli::args::Display,
 }
 

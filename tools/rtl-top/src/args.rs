@@ -38,7 +38,6 @@ pub struct Arguments {
     pub full_names: bool,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 }
 

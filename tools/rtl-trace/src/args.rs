@@ -20,7 +20,6 @@ pub struct Arguments {
     pub output_format: Option<Format>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub run: rtl_convert::run_name::RunName,
 
     /// Replace a run of a data set
@@ -56,7 +55,6 @@ pub struct Arguments {
     pub control: Option<u32>,
 
     #[command(flatten)]
-    #[expect(missing_docs, reason = "a doc comment here would become the help of a flag")]
     pub console: cli::args::Console,
 
     /// The command and its arguments; after --control, start or stop

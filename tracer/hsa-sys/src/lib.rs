@@ -21,7 +21,6 @@
 #![forbid(unsafe_code)]
 
 #[allow(
-    missing_docs,
     non_camel_case_types,
     non_snake_case,
     non_upper_case_globals,

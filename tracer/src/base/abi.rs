@@ -1,7 +1,5 @@
 //! The structs of `tracer/include/rtl.h`, where their fields are explained. A test compares their layouts.
 
-#![expect(missing_docs, reason = "the header says what the fields are")]
-
 use std::ffi::{c_char, c_void};
 
 /// `rtl_status`.

@@ -1,7 +1,5 @@
 //! The numbers of Perfetto's fields, one module for each message of `perfetto_trace.proto` that is written.
 
-#![expect(missing_docs, reason = "the names are those of Perfetto's own description")]
-
 /// The only packet sequence of a file, so that each text is interned once.
 pub const SEQUENCE: u64 = 1;
 

@@ -28,7 +28,7 @@ impl Function {
 macro_rules! list {
     ($($table:ident $name:ident $parameters:tt -> $result:ty, [$($since:literal: $offset:literal),+];)+) => {
         /// The numbers of all functions of both tables: from 0 in the order of [`crate::every_function`].
-        #[expect(missing_docs, non_camel_case_types, reason = "as HSA has them")]
+        #[expect(non_camel_case_types, reason = "as HSA has them")]
         #[derive(Clone, Copy, Debug)]
         #[repr(u16)]
         pub enum Number { $($name),+ }
