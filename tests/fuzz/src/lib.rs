@@ -1,4 +1,4 @@
-//! What the targets share.
+//! The folder of inputs, and the readers and writers that several targets call.
 //!
 //! Inputs lie in one folder, which `scripts/fuzz` puts into memory. Reading costs microseconds, a report or a file in another
 //! format much more, so only a share of the inputs comes to them. The bytes of an input alone decide, so that a finding

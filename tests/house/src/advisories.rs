@@ -29,7 +29,7 @@ fn advisory(text: &str) -> Option<Value> {
     toml::from_str(front).ok()
 }
 
-/// Whether an advisory is a vulnerability of this version. Notes that a crate is unmaintained are none.
+/// True for a vulnerability of this version; a note that a crate is unmaintained is none.
 fn concerns(advisory: &Value, version: &Version) -> bool {
     let is_vulnerability =
         ["withdrawn", "informational"].iter().all(|key| advisory["advisory"].get(key).is_none());

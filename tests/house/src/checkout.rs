@@ -23,12 +23,11 @@ impl File {
         self.path.ends_with("/Cargo.toml")
     }
 
-    /// Whether it lies in one of the folders (or is one of the files).
+    /// True if its path begins with one of these folders or is one of these files.
     pub(crate) fn is_within(&self, folders: &[&str]) -> bool {
         folders.iter().any(|folder| self.path.starts_with(folder))
     }
 
-    /// Whether it only runs in tests.
     pub(crate) fn is_test(&self) -> bool {
         self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
     }
@@ -53,29 +52,37 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every text file of the checkout, build results left out.
-pub(crate) fn files() -> Vec<File> {
+/// Every file of the checkout from the root, build results left out.
+pub(crate) fn paths() -> Vec<String> {
     let root = root();
     let mut folders = vec![root.clone()];
-    let mut files = Vec::new();
+    let mut paths = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let entry = entry.unwrap();
-            let path = entry.path();
             let name = entry.file_name();
+            // In a worktree `.git` is a file that says where the repository is.
+            if ["target", ".git", "dist", "artifacts"].iter().any(|skipped| name == *skipped) {
+                continue;
+            }
             if entry.file_type().unwrap().is_dir() {
-                if !["target", ".git", "dist", "corpus", "artifacts"].iter().any(|skipped| name == *skipped) {
-                    folders.push(path);
-                }
-            } else if let Ok(text) = fs::read_to_string(&path) {
-                let path = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-                // Of a worktree this is a file that says where the repository is.
-                if path != ".git" {
-                    files.push(File { path, text });
-                }
+                folders.push(entry.path());
+            } else {
+                let path = entry.path();
+                paths.push(path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/"));
             }
         }
     }
+    paths
+}
+
+/// Every text file of the checkout but those of the fuzzer's corpus, which are made to be odd.
+pub(crate) fn files() -> Vec<File> {
+    let root = root();
+    let paths = paths().into_iter().filter(|path| !path.starts_with("tests/fuzz/corpus/"));
+    let files: Vec<File> = paths
+        .filter_map(|path| Some(File { text: fs::read_to_string(root.join(&path)).ok()?, path }))
+        .collect();
     assert!(files.iter().any(|file| file.path == "schema/src/lib.rs"), "the walk misses the sources");
     files
 }

@@ -47,7 +47,7 @@ fn packages() -> Vec<String> {
     lines.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether one alternative of the expression needs allowed licences only.
+/// True if one alternative of the expression needs allowed licences only.
 fn is_allowed(expression: &str) -> bool {
     // What is in parentheses is decided first.
     if let Some(close) = expression.find(')') {
@@ -91,7 +91,7 @@ fn own_packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// What a lock file says of packages of this repository that their manifests do not.
+/// Differences between a lock file and the manifests of this repository.
 fn outdated(lock: &str, packages: &[Value]) -> Vec<String> {
     let lock: toml::Value = toml::from_str(lock).unwrap();
     let mut faults = Vec::new();

@@ -8,6 +8,8 @@ mod book;
 #[cfg(test)]
 mod checkout;
 #[cfg(test)]
+mod comments;
+#[cfg(test)]
 mod cycles;
 #[cfg(test)]
 mod dependencies;
@@ -15,6 +17,8 @@ mod dependencies;
 mod layers;
 #[cfg(test)]
 mod module_graph;
+#[cfg(test)]
+mod named_files;
 #[cfg(test)]
 mod rules;
 #[cfg(test)]

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::checkout::{File, files, root};
 
-/// What a rule finds in the whole repository.
 #[track_caller]
 fn holds(rule: impl Fn(&File) -> Vec<String>) {
     let faults: Vec<String> = files().iter().flat_map(rule).collect();

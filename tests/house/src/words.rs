@@ -57,7 +57,8 @@ const PHRASES: [(&str, &str); 7] = [
     ("so many", "the number of"),
 ];
 
-static STRING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*""#).expect("a constant"));
+pub(crate) static STRING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""(?:[^"\\]|\\.)*""#).expect("a constant"));
 static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w+").expect("a constant"));
 
 fn foreign_names(file: &File) -> Vec<String> {

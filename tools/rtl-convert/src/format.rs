@@ -1,4 +1,4 @@
-//! A target format: one declaration from which `--to`, file names, help and the table in docs/convert.md follow.
+//! A target format: one declaration from which `--to`, file names, help and the table in docs/reference/convert.md follow.
 
 use std::path::{Path, PathBuf};
 

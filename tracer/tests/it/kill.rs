@@ -1,6 +1,6 @@
 //! A process that is killed while it records leaves a whole file with everything that was published.
 //!
-//! `RTL_KILLS=200 cargo test -p tracer --test kill -- --nocapture` kills as often and says how old the oldest lost
+//! `RTL_KILLS=200 cargo test -p tracer --test it kill -- --nocapture` kills as often and says how old the oldest lost
 //! dispatch was.
 
 use std::io::{BufRead, BufReader, Write};

@@ -63,7 +63,7 @@ fn every_program_has_its_completions_and_its_page_and_finds_the_others_and_the_t
     assert!(output.status.success(), "{output:?}");
 }
 
-/// What `cargo install --path tools/PROGRAM` needs: a package of that name with a program of that name.
+/// `cargo install --path tools/<program>` needs a package of that name with a program of that name.
 #[test]
 fn every_program_is_a_package_that_can_be_installed_alone() {
     for name in programs() {
