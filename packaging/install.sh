@@ -21,7 +21,7 @@ platform() {
     case "$(uname -s) $machine" in
         "Linux x86_64") ;;
         "Linux aarch64" | "Linux arm64") echo aarch64-linux-musl; return ;;
-        *) fail "there are no programs for $(uname -s) on $machine" "build them: cargo build --release -p rtl" ;;
+        *) fail "there are no programs for $(uname -s) on $machine" "build them: cargo build --release -p multicall" ;;
     esac
     # Prints "glibc 2.36".
     version=$(getconf GNU_LIBC_VERSION 2>/dev/null || true)

@@ -94,7 +94,7 @@ const STRANGERS: [(&str, &[&str]); 7] = [
     ("schema", &["rtl-analysis", "cli", "column-files"]),
     ("schema/write", &["rtl-analysis", "cli", "column-files"]),
     ("analysis", &["cli", "column-files", "clap"]),
-    ("tools/cli", &["rtl-analysis", "column-files"]),
+    ("tools/cli", &["rtl-summary", "rtl-diff", "rtl-merge", "column-files"]),
     ("tools/tables", &["cli", "duckdb", "column-files"]),
 ];
 

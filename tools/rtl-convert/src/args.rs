@@ -27,7 +27,7 @@ pub struct Arguments {
     pub open: bool,
 
     #[command(flatten)]
-    pub filter: filter::FilterArgs,
+    pub filter: cli::filter::FilterArgs,
 
     #[command(flatten)]
     pub console: cli::args::Console,

@@ -95,7 +95,8 @@ impl Source {
         let mut tables = self.trace.read(select)?;
         self.cut_off.set(tables.info.cut_off());
         if let Some(region) = &self.filter {
-            region::apply(&mut tables, region).map_err(|error| filter::failure(self.trace.path(), error))?;
+            region::apply(&mut tables, region)
+                .map_err(|error| cli::filter::failure(self.trace.path(), error))?;
         }
         if let Some(part) = &self.part {
             part.keep(&mut tables);
@@ -135,7 +136,7 @@ impl Source {
         };
         let mut tables = self.trace.read(select)?;
         self.cut_off.set(tables.info.cut_off());
-        region::apply(&mut tables, region).map_err(|error| filter::failure(self.trace.path(), error))?;
+        region::apply(&mut tables, region).map_err(|error| cli::filter::failure(self.trace.path(), error))?;
         sink.take(&mut tables)?;
         Ok(tables)
     }

@@ -101,7 +101,7 @@ pub struct Reading {
     pub skip_warmup: Option<Warmup>,
 
     #[command(flatten)]
-    pub filter: filter::FilterArgs,
+    pub filter: cli::filter::FilterArgs,
 }
 
 /// The relation between several files of one side.

@@ -79,7 +79,7 @@ pub struct PageComparison {
 /// Where an input or the settings file cannot be read.
 pub fn for_page(
     [baseline, candidate]: [&[PathBuf]; 2],
-    filter: &filter::FilterArgs,
+    filter: &cli::filter::FilterArgs,
     console: &cli::args::Console,
     out: &mut Output,
 ) -> Result<PageComparison, Failure> {

@@ -48,7 +48,7 @@ pub struct Options {
     pub categories: Option<PathBuf>,
 
     #[command(flatten)]
-    pub filter: filter::FilterArgs,
+    pub filter: cli::filter::FilterArgs,
 
     #[command(flatten)]
     pub console: cli::args::Console,

@@ -1,6 +1,6 @@
 //! What does the time of the GPUs look like? The library behind `rtl-report`.
 //!
-//! The figures are those of `rtl-summary` ([`rtl_report_types::Document`]), which the page holds as data, and the pictures those
+//! The figures are those of `rtl-summary` ([`cli::report::Document`]), which the page holds as data, and the pictures those
 //! of [`rtl_analysis::pictures`]. `sections` has one file for each section of the page; `html-page` draws.
 
 /// The command line.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use cli::report::{Document, Row, Sections};
 use cli::units;
 use html_page::color;
 use rtl_analysis::pictures::{Arrivals, MemoryOverTime, Pace, Timeline};
 use rtl_analysis::{Analysis, DisplayNames};
-use rtl_report_types::{Document, Row, Sections};
 
 /// What is drawn beside the figures of the report.
 #[derive(Debug)]

@@ -86,7 +86,7 @@ pub struct Options {
     pub strict: bool,
 
     #[command(flatten)]
-    pub filter: filter::FilterArgs,
+    pub filter: cli::filter::FilterArgs,
 
     #[command(flatten)]
     pub display: cli::args::Display,

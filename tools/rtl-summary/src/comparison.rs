@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use cli::report::{Row, Transfers, Work, squares_ns2};
 use rtl_analysis::Analysis;
 use rtl_analysis::profile::{self, Activity, Kernel, KernelKey, Profile, Warmup};
-use rtl_report_types::{Row, Transfers, Work, squares_ns2};
 
 use crate::kernel_names::KernelNames;
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cli::Failure;
+use cli::report::{Input, Tag};
 use rtl_analysis::facts::facts;
 use rtl_analysis::findings;
 use rtl_analysis::kernels::Sort;
@@ -11,7 +12,6 @@ use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, Part, rocprofv3, rpt};
-use rtl_report_types::{Input, Tag};
 use rtl_schema::{Tables, Trace};
 
 use crate::choices::Style;
@@ -44,7 +44,8 @@ pub(crate) fn trace(
     // A filter would leave launches without their kernels.
     let judge = is_filtered && judges(request);
     let before = judge.then(|| trust::health(&Analysis::new(&tables, &request.categories), None));
-    let region = region::apply(&mut tables, &request.filter).map_err(|error| filter::failure(path, error))?;
+    let region =
+        region::apply(&mut tables, &request.filter).map_err(|error| cli::filter::failure(path, error))?;
     let mut report = Report {
         input: Input { path: name, region, ..Input::default() },
         recording,

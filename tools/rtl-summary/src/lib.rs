@@ -2,7 +2,7 @@
 //!
 //! [`args`] is the command line. `compute` turns the tables of a trace into a [`Report`],
 //! section by section ([`sections`]), and `render` prints it. The JSON types are those of
-//! `rtl-report-types`; all figures come from `rtl-analysis`.
+//! `cli::report`; all figures come from `rtl-analysis`.
 
 /// The command line.
 pub mod args;
@@ -24,11 +24,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use cli::report::Document;
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::Analysis;
 use rtl_analysis::combine;
 use rtl_analysis::trust::Trust;
-use rtl_report_types::Document;
 use rtl_schema::Tables;
 
 use crate::args::Arguments;
@@ -172,7 +172,7 @@ fn read(
                 }
             }
             Err(failure) if traces.len() == 1 => return Err(failure),
-            Err(failure) if filter::is_empty_selection(&failure) => empty.push(failure),
+            Err(failure) if cli::filter::is_empty_selection(&failure) => empty.push(failure),
             Err(failure) => {
                 out.failure(&failure);
                 failed = true;

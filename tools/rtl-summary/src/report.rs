@@ -1,8 +1,8 @@
 //! The report on one trace, or on several combined.
 
+use cli::report::{Input, Sections};
 use rtl_analysis::overview;
 use rtl_analysis::trust::Health;
-use rtl_report_types::{Input, Sections};
 use rtl_schema::Tables;
 
 use crate::choices::Top;

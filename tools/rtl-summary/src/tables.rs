@@ -1,10 +1,10 @@
 //! Cells and columns that several sections share.
 
+use cli::report::Row;
 use cli::units::{self, TimeUnit};
 use cli::{Cell, Column, Table, TableOf};
 use rtl_analysis::Stats;
 use rtl_analysis::kernels::GroupBy;
-use rtl_report_types::Row;
 
 use crate::bars;
 use crate::choices::label;

@@ -32,7 +32,7 @@ pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<
                 runs.push(Some(run));
             }
             // Another rank of the run may have rows of the selection.
-            Err(failure) if filter::is_empty_selection(&failure) => empty = empty.or(Some(failure)),
+            Err(failure) if cli::filter::is_empty_selection(&failure) => empty = empty.or(Some(failure)),
             Err(failure) => return Err(failure),
         }
     }

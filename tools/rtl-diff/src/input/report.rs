@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use cli::Failure;
+use cli::report::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
 use rtl_analysis::Stats;
 use rtl_analysis::categories::COLLECTIVE;
 use rtl_analysis::compare;
@@ -12,7 +13,6 @@ use rtl_analysis::facts::Fact;
 use rtl_analysis::idle::GpuIdle;
 use rtl_analysis::profile::{Activity, ActivityTotal, CollectiveWaits, GpuProfile, Kernel, Profile};
 use rtl_analysis::trust::Reason;
-use rtl_report_types::{GpuRow, Input, Row, StreamedInfo, Transfers, Work};
 use rtl_schema::table::Direction;
 use serde::Deserialize;
 

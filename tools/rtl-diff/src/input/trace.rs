@@ -27,7 +27,7 @@ pub(super) fn rows(path: &Path, options: &ReadOptions) -> Result<Rows, Failure> 
     let mut tables = Trace::open(path)?.read(&options.select)?;
     // A filter would leave launches without their kernels.
     let before = options.filtered.then(|| distrust(&Analysis::new(&tables, &Categories::default()), path));
-    region::apply(&mut tables, &options.filter).map_err(|error| filter::failure(path, error))?;
+    region::apply(&mut tables, &options.filter).map_err(|error| cli::filter::failure(path, error))?;
     Ok(Rows { tables, distrust: before })
 }
 

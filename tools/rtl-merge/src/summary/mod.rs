@@ -16,6 +16,7 @@ use std::mem::take;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists};
+use cli::report::{SCHEMA, StreamedInfo};
 use cli::{Exit, Failure, Output, Progress, ResultExt};
 use rtl_analysis::Categories;
 use rtl_analysis::facts;
@@ -24,7 +25,6 @@ use rtl_analysis::ranks::bandwidth::SizedCalls;
 use rtl_analysis::region::Region;
 use rtl_analysis::streaming::{GpuTotals, Kernel, PERCENTILE_ERROR, StreamingSummary, Totals};
 use rtl_analysis::trust::{self, Health, StreamingHealth};
-use rtl_report_types::{SCHEMA, StreamedInfo};
 use rtl_schema::table::AgentKind;
 use rtl_schema::{Error, Select, Tables, Trace};
 
@@ -120,7 +120,7 @@ enum Done {
 /// The totals of one trace.
 struct TraceTotals {
     input: Input,
-    about: rtl_report_types::Input<StreamedInfo>,
+    about: cli::report::Input<StreamedInfo>,
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     kernels: Vec<Kernel>,
@@ -192,7 +192,7 @@ impl TraceTotals {
     }
 }
 
-fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report_types::Input<StreamedInfo> {
+fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> cli::report::Input<StreamedInfo> {
     let ranks: BTreeSet<u32> = tables.processes.iter().filter_map(|process| process.rank).collect();
     let run = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
     let ops = rows.executed();
@@ -204,7 +204,7 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> rtl_report_
         processes: tables.processes.iter().map(ProcessInfo::from).collect(),
         ranks: ranks.into_iter().collect(),
     };
-    rtl_report_types::Input {
+    cli::report::Input {
         path: path.display().to_string(),
         info: Some(info),
         region: Region { ops_before: ops, ops_after: ops, ..Region::default() },

@@ -1,8 +1,8 @@
 //! What one trace adds to the lists of the report, as JSON.
 
+use cli::report::{Input, RankReport, StreamedInfo};
 use rtl_analysis::streaming::{GpuTotals, RankTotals};
 use rtl_analysis::sweep::Gpu;
-use rtl_report_types::{Input, RankReport, StreamedInfo};
 use serde_json::Result;
 
 use super::json_array::Elements;

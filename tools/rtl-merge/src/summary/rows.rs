@@ -1,11 +1,11 @@
 //! Rows of `rtl-summary/1` from streamed totals.
 
+use cli::report::{GpuRow, Row, Work};
 use rtl_analysis::Stats;
 use rtl_analysis::distribution::BARS;
 use rtl_analysis::stats::CallTotal;
 use rtl_analysis::streaming::{Activity, GpuTotals, Sketch};
 use rtl_analysis::sweep::Gpu;
-use rtl_report_types::{GpuRow, Row, Work};
 
 use super::kernels::KernelName;
 

@@ -1,9 +1,9 @@
 //! Busy and idle time of each GPU, as a table.
 
+use cli::report::GpuRow;
 use cli::units;
 use html_page::Section;
 use html_page::table::{Cell, Column, Table};
-use rtl_report_types::GpuRow;
 
 use crate::view::View;
 

@@ -1,5 +1,6 @@
 //! The kernels: their parts of the time, and their durations.
 
+use cli::report::Row;
 use cli::units;
 use html_page::bars::Part;
 use html_page::svg::coordinate;
@@ -8,7 +9,6 @@ use html_page::treemap::treemap;
 use html_page::{Section, color};
 use maud::{Markup, html};
 use rtl_analysis::Stats;
-use rtl_report_types::Row;
 
 use crate::view::{View, class, percent};
 

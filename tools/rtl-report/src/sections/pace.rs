@@ -1,11 +1,11 @@
 //! The durations of the kernels with most time, over time.
 
+use cli::report::Row;
 use cli::units;
 use html_page::Section;
 use html_page::lines::{Series, series};
 use maud::html;
 use rtl_analysis::pictures::Pace;
-use rtl_report_types::Row;
 
 use crate::view::View;
 

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
+use cli::report::{Document, SCHEMA, Sections};
 use cli::{Failure, Output};
-use rtl_report_types::{Document, SCHEMA, Sections};
 
 use crate::report::Report;
 use crate::request::Request;

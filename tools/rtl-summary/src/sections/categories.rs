@@ -1,8 +1,8 @@
 //! Kernel time by category.
 
+use cli::report::Row;
 use rtl_analysis::Part;
 use rtl_analysis::kernels::GroupBy;
-use rtl_report_types::Row;
 
 use crate::section::{Block, Section};
 use crate::tables::{Scales, groups};

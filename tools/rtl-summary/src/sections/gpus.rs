@@ -1,9 +1,9 @@
 //! Busy and idle time of each GPU.
 
+use cli::report::GpuRow;
 use cli::{Cell, Column, Table, units};
 use rtl_analysis::Part;
 use rtl_analysis::sweep::{Gpu, PARTS};
-use rtl_report_types::GpuRow;
 
 use crate::bars;
 use crate::section::{Block, Printed, RenderOptions, Section};

@@ -1,10 +1,10 @@
 //! The main table: kernels, or dispatches grouped by another key.
 
+use cli::report::Row;
 use cli::units;
 use rtl_analysis::Part;
 use rtl_analysis::kernels::{self, Group, GroupBy};
 use rtl_analysis::unfinished::{self, UnfinishedDispatch};
-use rtl_report_types::Row;
 
 use crate::choices::label;
 use crate::report::AllGroups;

@@ -1,7 +1,7 @@
 //! The sections of the report, one file each.
 //!
 //! A new section is a file with a [`Section`], an entry in [`SECTIONS`] and its JSON field in
-//! [`rtl_report_types::Sections`], described in `docs/reference/rtl-summary.schema.json`. The values of `--section`, their help and
+//! [`cli::report::Sections`], described in `docs/reference/rtl-summary.schema.json`. The values of `--section`, their help and
 //! all formats follow from the list.
 
 mod api;

@@ -1,6 +1,6 @@
 //! The JSON document against its published description.
 
-use rtl_report_types::Document;
+use cli::report::Document;
 use rtl_summary::sections::SECTIONS;
 use serde_json::Value;
 use support::Layout;

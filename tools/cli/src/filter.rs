@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::{Exit, Failure};
 use clap::Args;
-use cli::{Exit, Failure};
 use rtl_analysis::region::Filter;
 
 /// The region of interest as typed.

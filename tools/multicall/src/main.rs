@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rtl_verbs::run(std::env::args_os().collect())
+    multicall::run(std::env::args_os().collect())
 }
