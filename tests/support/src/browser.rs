@@ -15,7 +15,7 @@ const AXE: &str = "axe-core/axe-4.14.1.js";
 
 const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
-/// What the browser saw of a page.
+/// Opens a page, uses it by keyboard, and returns what it showed.
 ///
 /// # Panics
 /// If the page does not react within a minute.
@@ -39,7 +39,6 @@ pub fn examine(page: &Path) -> Option<Value> {
 /// A drawing of a page, as `tests/browser/drawings.mjs` reduces it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Drawing {
-    /// Its label.
     pub label: String,
     /// A letter for the colour of each part.
     pub rows: Vec<String>,
@@ -59,7 +58,7 @@ fn visited(page: &Path, axe: Option<PathBuf>) -> Option<Value> {
     Some(serde_json::from_slice(&output).expect("what was seen"))
 }
 
-/// What a program of `tests/browser` prints.
+/// Runs a program of `tests/browser`; its standard output.
 fn output(program: &str, with: impl FnOnce(&mut Command) -> &mut Command) -> Option<Vec<u8>> {
     let Some(browser) = BROWSERS.iter().find(|path| Path::new(path).exists()) else {
         skip(Need::Perfetto, "no Chromium (apt-get install chromium)");

@@ -7,12 +7,11 @@
 
 mod metadata;
 
-/// What the code is for: the low bits of the ELF header's flags say the processor, others "any XNACK, any ECC".
+/// A processor. The low bits of the ELF header's flags name it, the others say "any XNACK, any ECC".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// As in `-mcpu`.
+    /// The value of `-mcpu`.
     pub name: &'static str,
-    /// The flags of the ELF header.
     pub flags: u32,
 }
 
@@ -25,7 +24,6 @@ pub const TARGETS: [Target; 4] = [
 ];
 
 impl Target {
-    /// The target with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         TARGETS.into_iter().find(|target| target.name == name)
@@ -41,13 +39,13 @@ pub struct Kernel {
     pub lds: u32,
     /// Scratch of a work-item, bytes.
     pub scratch: u32,
-    /// Arguments, bytes.
+    /// Size of the arguments, bytes.
     pub kernarg: u32,
     /// COMPUTE_PGM_RSRC1: register counts in its low ten bits.
     pub rsrc1: u32,
     /// COMPUTE_PGM_RSRC3: the offset of the accumulation registers on gfx90a and later.
     pub rsrc3: u32,
-    /// Kernel code properties.
+    /// KERNEL_CODE_PROPERTIES of the descriptor.
     pub properties: u16,
 }
 
@@ -58,12 +56,12 @@ impl Kernel {
     }
 }
 
-/// What is in the image.
+/// The symbol tables of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symbols {
     /// `.symtab` and, in the loaded part, `.dynsym` with `.hash`: what compilers make.
     Both,
-    /// The same with `.gnu.hash` instead of `.hash`.
+    /// `.gnu.hash` in the place of `.hash`, as newer linkers do.
     GnuHash,
     /// `.symtab` alone: enough for ROCr's loader, but nothing of it is loaded.
     SectionOnly,
@@ -86,7 +84,6 @@ pub fn many(count: usize) -> Vec<Kernel> {
         .collect()
 }
 
-/// The bytes of a code object.
 #[must_use]
 pub fn code_object(target: Target, kernels: &[Kernel], symbols: Symbols) -> Vec<u8> {
     let mut strings = vec![0];

@@ -26,25 +26,25 @@ const WINDOW: usize = 1 << 20;
 /// Whose layout the file has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub enum Layout {
-    /// Ours.
+    /// The layout that rtl's tracer records.
     #[default]
     Native,
-    /// rocm-trace-lite's.
+    /// The layout of rocm-trace-lite.
     Lite,
-    /// RPD's, schema 3.
+    /// RPD with schema 3.
     Rpd3,
 }
 
-/// What to generate.
+/// Size and properties of a synthetic trace.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Options {
-    /// Whose layout.
+    /// The tool whose layout the file has.
     #[arg(long, value_enum, default_value_t)]
     pub layout: Layout,
     /// Number of kernels and copies.
     #[arg(long, default_value_t = 100_000)]
     pub ops: u64,
-    /// The same seed gives the same file.
+    /// Seed of the random numbers, which alone decides the file.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Number of GPUs.

@@ -1,4 +1,4 @@
-//! What tests and benches share: the folder of foreign traces, fixtures, the synthetic generator, and programs on the
+//! Helpers of tests and benches: the folder of foreign traces, fixtures, the synthetic generator, and programs on the
 //! ROCm runtimes of this machine with simulated GPUs.
 
 pub mod browser;
@@ -23,13 +23,13 @@ pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded}
 pub use generate::{Job, Layout, Options, generate};
 pub use program::{code_object, program, program_with};
 pub use rerun::until_whole;
-/// For tests outside the crates that may name it: SQLite as an independent judge of a trace.
+/// SQLite as an independent judge of a trace, for tests of crates that must not name it themselves.
 pub use rusqlite;
 pub use skip::{Need, skip, skipped};
 pub use stack::{Stack, every_stack, roctx, simulator, stack, stacks};
 
-/// What a program of `scripts/fetch` has fetched into this folder of the cache. `None`, and one line that names the program,
-/// where it has not.
+/// The folder of the cache that a program of `scripts/fetch` fills. `None`, and one line that names the program, where it is
+/// missing.
 pub fn fetched(folder: &str, program: &str) -> Option<PathBuf> {
     let folder = stack::cache().join(folder);
     if folder.is_dir() {

@@ -12,19 +12,18 @@ use crate::{Need, skip};
 /// The version that `scripts/fetch/perfetto-ui` pins.
 const UI: &str = "perfetto/v52.0-6b9586def";
 
-/// The rows that a question has for an answer.
+/// The rows of an answer; NULL is `None`.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// What the trace processor answers to each of these questions in SQL about each of these traces: by trace, then by
-/// question.
+/// The trace processor's answers to queries in SQL: by trace, then by query.
 ///
 /// # Panics
-/// If it cannot load a trace, or a question is wrong.
-pub fn ask(traces: &[&Path], questions: &[&str]) -> Option<Vec<Vec<Rows>>> {
+/// If it cannot load a trace, or a query is wrong.
+pub fn query(traces: &[&Path], queries: &[&str]) -> Option<Vec<Vec<Rows>>> {
     let ui = ui()?;
     let answers = tempfile::NamedTempFile::new().expect("room for the answers");
     let mut command = node("trace-processor.mjs");
-    command.arg(ui).arg(answers.path()).args(questions).arg("--").args(traces);
+    command.arg(ui).arg(answers.path()).args(queries).arg("--").args(traces);
     let output = command.output().expect("node was there");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(answers.path()).expect("answers");

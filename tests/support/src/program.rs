@@ -17,7 +17,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
     program_with(name, &[])
 }
 
-/// The same with more arguments for the compiler.
+/// As [`program`], with more arguments for the compiler.
 ///
 /// # Panics
 /// If it does not compile.

@@ -11,7 +11,7 @@ pub enum Need {
     Perfetto,
     /// `programs`: real programs, and readers of other projects.
     Programs,
-    /// `duckdb`: DuckDB's library.
+    /// `duckdb`: the library of DuckDB.
     Duckdb,
     /// `shared`: traces of real GPUs beside the checkout.
     Shared,

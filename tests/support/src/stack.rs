@@ -12,7 +12,7 @@ use crate::{Need, skipped};
 /// Where Debian has libraries, in the system and in an unpacked stack.
 pub(crate) const LIBRARIES: &str = "usr/lib/x86_64-linux-gnu";
 
-/// What hangs is killed; far more than any test takes on a busy machine.
+/// A program is killed after this long: far more than any test takes on a busy machine, so it hangs.
 const SECONDS: &str = "180";
 
 /// Words of the command that limits the time, behind its name.
@@ -23,11 +23,9 @@ const TIME_LIMIT: usize = 2;
 pub struct Stack {
     /// The suite of Debian that it is from.
     pub name: &'static str,
-    /// Version of the HSA runtime.
     pub rocr: &'static str,
-    /// Version of the HIP runtime.
     pub hip: &'static str,
-    /// What a program opens to use HIP, without a folder.
+    /// The file name with which programs open HIP.
     pub hip_library: &'static str,
     /// Where `scripts/fetch/rocm-stacks` has unpacked it; `/` when it is installed.
     pub(crate) root: PathBuf,
@@ -55,7 +53,7 @@ pub fn stacks() -> Vec<Stack> {
     }
 }
 
-/// A named runtime, whatever `RTL_STACKS` says. One that is missing is said in one line.
+/// A runtime by its name, which `RTL_STACKS` does not leave out. One line says that it is missing.
 pub fn stack(name: &str) -> Option<Stack> {
     every_stack().into_iter().find(|stack| stack.name == name)
 }
@@ -97,7 +95,7 @@ pub fn roctx() -> Option<PathBuf> {
     skipped(Need::Programs, "no libroctx64.so.4 (scripts/fetch/rocm-stacks llama)")
 }
 
-/// What the project fetches or builds once per machine lies here.
+/// The folder of files that are fetched or built once per machine.
 pub(crate) fn cache() -> PathBuf {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("RTL_CACHE")
@@ -133,8 +131,8 @@ impl Stack {
         self.command_preloading(&[], None, program)
     }
 
-    /// The same with libraries that are preloaded before the simulator, and one behind it, whose functions of the runtime the
-    /// simulator calls.
+    /// As [`command`](Self::command), with libraries that are preloaded before the simulator and one behind it, whose
+    /// functions of the runtime the simulator calls.
     ///
     /// # Panics
     /// As [`simulator`].

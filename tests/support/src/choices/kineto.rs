@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Choices;
 
-/// What the phase and the category of an event are together.
+/// Phases of events with a category that each may have.
 const EVENTS: [(&str, &str); 12] = [
     ("X", "kernel"),
     ("X", "Kernel"),

@@ -13,7 +13,6 @@ pub use self::rocprofv3::rocprofv3;
 pub struct Choices<'a>(pub &'a [u8]);
 
 impl Choices<'_> {
-    /// The next byte.
     pub fn byte(&mut self) -> u8 {
         let Some((first, rest)) = self.0.split_first() else { return 0 };
         self.0 = rest;

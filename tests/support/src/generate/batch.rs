@@ -7,14 +7,10 @@ const ROWS: usize = 64;
 /// One value of a row that waits to be inserted.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Cell {
-    /// NULL.
     #[default]
     Null,
-    /// An integer.
     Int(i64),
-    /// A real number.
     Real(f64),
-    /// Text.
     Text(Box<str>),
 }
 
@@ -65,7 +61,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// For a table that `create` makes; `columns` are the ones that rows give a value to, in this order.
+    /// `create` is the statement that makes the table; rows give values to `columns` in this order.
     pub(super) fn new(create: &str, table: &str, columns: &[&str]) -> Self {
         let quoted: Vec<String> =
             columns.iter().map(|column| format!("\"{}\"", column.replace('"', "\"\""))).collect();

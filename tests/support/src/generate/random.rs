@@ -22,7 +22,7 @@ impl Random {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// Whether a case that happens once in `bound` happens now.
+    /// True in one of `bound` calls, by lot.
     #[inline]
     pub(super) fn once_in(&mut self, bound: u64) -> bool {
         self.below(bound) == 0

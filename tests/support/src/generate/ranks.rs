@@ -11,37 +11,37 @@ use super::random::Random;
 /// A job; every default is small enough for a test.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 pub struct Job {
-    /// Machines.
+    /// Number of machines
     #[arg(long, default_value_t = 2)]
     pub nodes: u32,
-    /// Ranks of each, with a GPU each.
+    /// Ranks of each machine, with a GPU each
     #[arg(long, default_value_t = 4)]
     pub ranks_per_node: u32,
-    /// Steps, which end in a collective each.
+    /// Number of steps, which end in a collective each
     #[arg(long, default_value_t = 40)]
     pub steps: u32,
-    /// Kernels of a step besides the collective.
+    /// Kernels of a step besides the collective
     #[arg(long, default_value_t = 12)]
     pub kernels: u32,
-    /// Largest difference between two clocks in ns, beyond that of their nodes' starts.
+    /// Largest difference between two clocks in ns, beyond that of their nodes' starts
     #[arg(long, default_value_t = 5_000_000)]
     pub skew: i64,
-    /// How fast clocks drift apart at most, in ns a second.
+    /// Largest drift of a clock, in ns a second
     #[arg(long, default_value_t = 3_000.0)]
     pub drift: f64,
-    /// A rank whose kernels take longer, and by what factor.
+    /// A rank whose kernels take longer, and by what factor
     #[arg(long, value_parser = super::parse_slow::<u32>)]
     pub slow: Option<(u32, f64)>,
-    /// Whether each launch has its call.
+    /// Write a call for each launch
     #[arg(long)]
     pub api: bool,
-    /// Whether traces say which clock is what on the machine's other one.
+    /// Write the moments at which two clocks of a machine were read together
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
     pub anchors: bool,
-    /// Whether traces name their machine and its boot.
+    /// Name the machine and its boot in each trace
     #[arg(long, default_value_t = true, action = clap::ArgAction::Set)]
     pub named: bool,
-    /// The same seed gives the same files.
+    /// Seed of the random numbers, which alone decides the files
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -74,13 +74,12 @@ const KERNELS: [&str; 3] = ["gemm_f16_128x128", "layernorm_fwd", "elementwise_ad
 const COLLECTIVE: &str = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
 
 impl Job {
-    /// How many ranks it has.
     #[must_use]
     pub fn ranks(&self) -> u32 {
         self.nodes * self.ranks_per_node
     }
 
-    /// What the clock of a node shows at a moment of the job, in ns since its start.
+    /// The clock of a node at a moment of the job, which is in ns since the job's start.
     #[must_use]
     pub fn clock(&self, node: u32, moment: i64) -> i64 {
         let mut random = Random::new(self.seed ^ (u64::from(node) << 20) ^ 0x5eed);
@@ -105,7 +104,7 @@ impl Job {
             .collect()
     }
 
-    /// What each kernel of a step takes on a rank, in ns with the pause behind it.
+    /// Duration of each kernel of a step on a rank and the pause behind it, in ns.
     fn work(&self, rank: u32, step: u32) -> impl Iterator<Item = (i64, i64)> {
         let mut random = Random::new(self.seed ^ (u64::from(rank) << 32) ^ u64::from(step) << 1);
         let factor = self.slow.filter(|&(slow, _)| slow == rank).map_or(1.0, |(_, factor)| factor);

@@ -7,7 +7,6 @@ use super::random::Random;
 /// Twelve days of uptime in ns: eight bytes in SQLite, as on most machines (six bytes end at 39 hours).
 const BOOT: i64 = 12 * 86_400 * 1_000_000_000;
 
-/// What an op is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Kind {
     Kernel { kernel: u16, size: u8 },
@@ -40,7 +39,7 @@ pub(super) struct Range {
     pub(super) end: i64,
 }
 
-/// What a recorder would write next.
+/// The next row of a recorder.
 #[derive(Debug)]
 pub(super) enum Event {
     Op(Op),

@@ -146,7 +146,7 @@ impl Place {
 const KILL: i32 = 9;
 const INTERRUPT: i32 = 2;
 
-/// Whether the next run removes it.
+/// True for what the next run removes.
 fn is_temporary(name: &str) -> bool {
     name.strip_prefix("tmp/").unwrap_or(name).starts_with('.')
 }

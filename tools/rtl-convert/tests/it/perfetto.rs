@@ -5,7 +5,7 @@ use crate::drawing;
 use std::path::{Path, PathBuf};
 
 use crate::drawing::{Folder, Slice, arrows, assert_same, expected, hazards};
-use support::perfetto::{Rows, ask, show, show_launch};
+use support::perfetto::{Rows, query, show, show_launch};
 use support::{Layout, Options};
 
 /// What Perfetto counts as wrong with a file.
@@ -80,11 +80,11 @@ impl Shown {
     }
 
     /// What Perfetto says to these questions about each trace in a format.
-    fn ask(&self, format: &str, questions: &[&str]) -> Option<Vec<Vec<Rows>>> {
+    fn query(&self, format: &str, questions: &[&str]) -> Option<Vec<Vec<Rows>>> {
         let files: Vec<PathBuf> =
             self.names.iter().map(|name| self.folder.path(&format!("{name}.{format}"))).collect();
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        ask(&files, questions)
+        query(&files, questions)
     }
 }
 
@@ -191,7 +191,7 @@ fn perfetto_draws_every_slice_arrow_and_counter_as_it_was() {
     let sources: Vec<Source> = shown.names.iter().map(source).collect();
     let mut told: Vec<Vec<Rows>> = Vec::new();
     for format in ["json.gz", "pftrace"] {
-        let Some(answers) = shown.ask(format, &[FAULTS, SLICES, ARROWS, COUNTERS]) else { return };
+        let Some(answers) = shown.query(format, &[FAULTS, SLICES, ARROWS, COUNTERS]) else { return };
         for (source, answers) in sources.iter().zip(&answers) {
             let name = &source.name;
             assert_eq!(answers[0], Rows::new(), "{name}.{format}");
@@ -220,7 +220,8 @@ fn arrows_lead_from_a_call_to_its_kernel_and_from_a_graph_launch_to_all_of_its_k
     for format in ["json", "pftrace"] {
         for (line, launch) in [("", "hipLaunchKernel"), ("--kernel-names", "void gemm(float*)")] {
             assert_eq!(folder.run(&format!("in.db -o out.{format} --force {line}")).0, 0);
-            let Some(answers) = ask(&[&folder.path(&format!("out.{format}"))], &[FAULTS, names, told]) else {
+            let Some(answers) = query(&[&folder.path(&format!("out.{format}"))], &[FAULTS, names, told])
+            else {
                 return;
             };
             assert_eq!(answers[0][0], Rows::new());
@@ -259,7 +260,9 @@ fn launch_shapes_are_numbers_by_axis() {
         from slice s join args a using (arg_set_id) where a.key glob '*work-items*' order by a.key";
     for format in ["json", "pftrace"] {
         assert_eq!(folder.run(&format!("in.db -o out.{format}")).0, 0);
-        let Some(answers) = ask(&[&folder.path(&format!("out.{format}"))], &[FAULTS, shapes]) else { return };
+        let Some(answers) = query(&[&folder.path(&format!("out.{format}"))], &[FAULTS, shapes]) else {
+            return;
+        };
         assert_eq!(answers[0][0], Rows::new());
         let axes: Vec<(String, i64)> =
             answers[0][1].iter().map(|row| (text(&row[0]), number(&row[1]))).collect();
@@ -289,7 +292,7 @@ fn render_stages_are_ops_of_the_queues_of_all_gpus() {
     assert_eq!(folder.run("in.db -o out.pftrace --gpu-events").0, 0);
     let question = "
         select s.name, s.ts, s.dur, t.name from gpu_slice s join gpu_track t on t.id = s.track_id";
-    let Some(answers) = ask(&[&folder.path("out.pftrace")], &[FAULTS, question]) else { return };
+    let Some(answers) = query(&[&folder.path("out.pftrace")], &[FAULTS, question]) else { return };
     assert_eq!(answers[0][0], Rows::new());
     let first = drawing::expected_start(&drawing::rows(&path));
     let mut drawn: Vec<Slice> = answers[0][1]

@@ -190,7 +190,7 @@ fn perfetto_draws_an_arrow_to_each_op_from_its_call() {
     let drawn: Vec<&Path> = drawn.iter().map(PathBuf::as_path).collect();
     let arrows = "SELECT one.name, one.ts, one.dur, other.ts, other.dur FROM flow
                   JOIN slice one ON one.id = slice_out JOIN slice other ON other.id = slice_in";
-    let Some(answers) = perfetto::ask(&drawn, &[arrows]) else { return };
+    let Some(answers) = perfetto::query(&drawn, &[arrows]) else { return };
     for (trace, answers) in traces.iter().zip(&answers) {
         let cells = |row: &Vec<Option<String>>| row.iter().map(|cell| cell.clone().unwrap()).collect();
         let mut arrows: Vec<Vec<String>> = answers[0].iter().map(cells).collect();

@@ -20,7 +20,7 @@ use measure::{Call, Cost, median, repetitions};
 
 /// The least a SQL answer costs: one pass over the ops.
 const FLOOR: &str = "select sum(end-start) from rocpd_op";
-/// The same of a trace with calls.
+/// The least of a trace with calls: a pass over these, too.
 const FLOOR_WITH_CALLS: &str = "select sum(end-start) from rocpd_op; select sum(end-start) from rocpd_api";
 
 /// Compare rtl-summary with `sqlite3` summing one column
@@ -48,13 +48,13 @@ struct Arguments {
     /// The program to measure [default: rtl-summary beside this program]
     #[arg(long, value_name = "PROGRAM")]
     summary: Option<PathBuf>,
-    /// rtl-convert alone
+    /// Measure rtl-convert in place of rtl-summary
     #[arg(long)]
     convert: bool,
     /// Read a trace to its end and do nothing with it: the floor of every conversion
     #[arg(long, value_name = "TRACE", hide = true)]
     read: Vec<PathBuf>,
-    /// rtl-merge alone
+    /// Measure rtl-merge in place of rtl-summary
     #[arg(long, conflicts_with = "convert")]
     merge: bool,
     /// Exit 1 when a figure misses what it must reach

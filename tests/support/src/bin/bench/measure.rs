@@ -1,4 +1,4 @@
-//! What a command costs.
+//! CPU, wall time, memory and instructions of a command.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// What the kernel counts CPU time in for /proc, on every Linux.
+/// The unit of CPU time in /proc, the same on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// The cost of one command, run several times.

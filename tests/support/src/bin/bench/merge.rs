@@ -24,7 +24,6 @@ struct Target {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Merge,
-    /// `--summary-only`.
     Summary,
 }
 
