@@ -171,12 +171,10 @@ impl Durations {
         }
     }
 
-    /// Appends rows by their four-byte values, and those that do not fit by their positions among them.
+    /// Appends rows whose durations all fit into four bytes.
     #[inline]
-    pub(crate) fn extend(&mut self, short: &[u32], other: impl Iterator<Item = (usize, Option<i64>)>) {
-        let first = self.short.len();
+    pub(crate) fn extend_from_short(&mut self, short: &[u32]) {
         self.short.extend_from_slice(short);
-        self.other.extend(other.map(|(row, duration)| ((first + row) as u32, duration)));
     }
 
     /// Of four-byte values and, by row, what does not fit.

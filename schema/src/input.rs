@@ -152,11 +152,6 @@ impl Input {
     }
 
     /// Whether bytes behind the members of a gzip input were ignored.
-    /// Whether it is a copy of what was compressed or a stream.
-    pub(crate) fn is_copy(&self) -> bool {
-        matches!(self.content, Content::Copy(_))
-    }
-
     pub(crate) fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }

@@ -89,7 +89,7 @@ mod trace;
 
 pub use column::{Column, Durations};
 pub use data_set::{MANIFEST, OpenRun, StoredRun, runs_of_data_set, set_data_set_reader};
-pub use dialect::{Dialect, InFlight, LiveTrace, OpTimes, TimeColumns};
+pub use dialect::{Dialect, InFlight, LiveTrace};
 pub use error::{Error, Result};
 pub use ids::{AgentId, CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, TrackId};
 pub use input::Input;

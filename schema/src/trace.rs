@@ -12,7 +12,7 @@ use crate::piece_sink::{Each, PieceSink};
 use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
-use crate::{Dialect, Error, OpTimes, Result, Select, Tables};
+use crate::{Dialect, Error, Result, Select, Tables};
 
 pub use prepared::{OpenTrace, PreparedTrace};
 
@@ -110,11 +110,6 @@ impl Trace {
         self.run.is_some() || !matches!(registry::reader(self.dialect), Reader::Ops { .. })
     }
 
-    /// Whether to open it again takes as long as to copy it, because it is compressed or a stream.
-    pub fn is_copy(&self) -> bool {
-        self.inputs.iter().any(Input::is_copy)
-    }
-
     /// Its size in bytes: of the file, or of the files of a run of a data set.
     pub fn size(&self) -> u64 {
         let of_file = || std::fs::metadata(&self.path).map_or(0, |file| file.len());
@@ -172,22 +167,6 @@ impl Trace {
             tables.processes.push(Process::default());
         }
         Ok(tables)
-    }
-
-    /// The names and times of its ops, to be read in pieces by any thread; the trace itself comes back where they cannot be read
-    /// without the rest. The file keeps its state until they are dropped.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
-    pub fn into_op_times(self) -> Result<std::result::Result<OpTimes, Self>> {
-        let Reader::Ops { header, .. } = registry::reader(self.dialect) else { return Ok(Err(self)) };
-        let Self { path, dialect, database: Some(database), inputs, run } = self else {
-            return Ok(Err(self));
-        };
-        database.hold()?;
-        let header = header(&database, &Select::ops())?;
-        let times = header.into_op_times(database, inputs)?;
-        Ok(times.map_err(|(database, inputs)| Self { path, dialect, database: Some(database), inputs, run }))
     }
 
     /// Reads the selected columns piece by piece, for who cannot hold all rows. In every piece the tables of what rows

@@ -1,12 +1,8 @@
-use std::fs::File;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use rusqlite::Connection;
 
-use super::image::Image;
 use super::layout::{Layout, quote};
 use super::leaf;
 use super::open::{self, Opened};
@@ -121,11 +117,6 @@ impl Database {
         &self.opened.connection
     }
 
-    /// The main file, if it alone holds all that is committed, and pages that replace its own.
-    pub(super) fn file(&self) -> (Option<Arc<File>>, Option<Arc<Image>>) {
-        (self.opened.file.clone(), self.opened.image.clone())
-    }
-
     /// An error of this file from one of SQLite.
     fn error(&self, source: rusqlite::Error) -> Error {
         if self.opened.budget.is_denied() {
@@ -202,7 +193,7 @@ impl Database {
                 Err(rows) => given = rows,
             }
         }
-        self.step(table, columns, given..u64::MAX, each)
+        self.step(table, columns, given, each)
     }
 
     /// Where the columns of a table are; `None` where reading them is for the library.
@@ -232,20 +223,18 @@ impl Database {
 
     /// Locks do not bind a writer where they got lost or where there are none (immutable).
     pub(super) fn unchanged(&self, pages: Pages<'_>) -> Result<()> {
-        if pages.unchanged() { Ok(()) } else { Err(self.changed()) }
+        if pages.unchanged() {
+            return Ok(());
+        }
+        Err(Error::Damaged { path: self.path.clone(), detail: "it changed while it was read".to_owned() })
     }
 
-    /// The error of a file that has changed during a scan.
-    pub(super) fn changed(&self) -> Error {
-        Error::Damaged { path: self.path.clone(), detail: "it changed while it was read".to_owned() }
-    }
-
-    /// Steps through some rows of the table by the library, by their numbers in the order of rowids.
+    /// Steps by the library through the rows of the table behind the first `given`, in the order of rowids.
     pub(super) fn step(
         &self,
         table: &str,
         columns: &[&str],
-        wanted: Range<u64>,
+        given: u64,
         each: &mut dyn FnMut(&Row<'_>),
     ) -> Result<()> {
         // SQLite checks the cells of a page when it loads the page. A statement that failed on a damaged page leaves it in
@@ -276,11 +265,9 @@ impl Database {
         };
         let mut rows = statement.query([]).map_err(library)?;
         let mut number = 0;
-        while number < wanted.end
-            && let Some(row) = rows.next().map_err(library)?
-        {
+        while let Some(row) = rows.next().map_err(library)? {
             number += 1;
-            if number > wanted.start {
+            if number > given {
                 text.take(row, columns.len() + 1).map_err(|_| self.too_much_text())?;
                 let id = if numbered { number as i64 } else { row.get(0).unwrap_or(0) };
                 each(&Row::of_library(id, row));

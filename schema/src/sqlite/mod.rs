@@ -1,7 +1,7 @@
 //! SQLite files, opened without side effects and scanned fast.
 //!
 //! A scan reads the leaf pages of its table directly (`leaf`, `pages`, `record`), where `layout` finds its columns; `fast_rows`
-//! reads most rows for a quarter of the cost, as `fast_header` says, and `shared_scan` does so on several threads.
+//! reads most rows for a quarter of the cost, as `fast_header` says.
 //! `image` holds one state of a recording that grows, `tail` reads its new rows. SQLite's library takes over for everything unusual
 //! or damaged, within a `budget`. The rows are those of the library.
 
@@ -18,7 +18,6 @@ mod pages;
 mod pieces;
 mod record;
 mod row;
-mod shared_scan;
 mod state;
 mod stored_key;
 mod tail;
@@ -32,6 +31,5 @@ pub(crate) use layout::quote;
 pub use pieces::{FoundLeaves, Leaves, Pieces};
 pub use row::Row;
 pub(crate) use row::scanned;
-pub use shared_scan::SharedScan;
 pub(crate) use stored_key::{ByHeader, StoredColumns, StoredKey, StoredText};
 pub(crate) use tail::{Followed, Publication, Tail};

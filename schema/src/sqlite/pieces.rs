@@ -102,7 +102,7 @@ impl<'a> Pieces<'a> {
     pub fn rest<P>(&self, given: u64, new: impl Fn() -> P, each: impl Fn(&mut P, &Row<'_>)) -> Result<P> {
         let mut part = new();
         if self.database.has_table(self.table) {
-            self.database.step(self.table, self.columns, given..u64::MAX, &mut |row| each(&mut part, row))?;
+            self.database.step(self.table, self.columns, given, &mut |row| each(&mut part, row))?;
         }
         Ok(part)
     }

@@ -70,7 +70,7 @@ impl Dispatches {
         self.name.extend_from_slice(names);
         self.track.extend_from_slice(tracks);
         self.start.extend_from_slice(starts);
-        self.duration.extend(durations, std::iter::empty());
+        self.duration.extend_from_short(durations);
         self.range.extend_from_slice(ranges);
         self.range.reserve_to(self.start.capacity());
         self.is_ragged = true;
@@ -96,30 +96,6 @@ impl Dispatches {
         reserve_to(&mut self.track, rows);
         reserve_to(&mut self.start, rows);
         self.duration.reserve_to(rows);
-    }
-
-    /// Removes all rows, but keeps the memory of names and times for others, of which names or starts may be read, too. A column that is
-    /// never read has its default in all rows: it keeps them until [`Self::complete_times`].
-    pub(crate) fn restart(&mut self, reads_names: bool, reads_starts: bool) {
-        let Self { mut name, track, mut start, mut duration, .. } = std::mem::take(self);
-        if reads_names {
-            name.clear();
-        }
-        if reads_starts {
-            start.clear();
-        }
-        duration.clear();
-        *self = Self { name, track, start, duration, ..Self::default() };
-    }
-
-    /// Completes the other columns of rows of which durations were appended, and perhaps names and starts.
-    pub(crate) fn complete_times(&mut self) {
-        let rows = self.duration.len();
-        self.name.resize(rows, NameId::NONE);
-        self.track.resize(rows, TrackId::default());
-        self.start.resize(rows, 0);
-        self.is_ragged = true;
-        self.fill();
     }
 
     /// Moves all rows of `other` to the end; tracks and shapes are renumbered by two tables from old to new ids.

@@ -23,7 +23,6 @@ mod growing;
 mod kineto_samples;
 mod live;
 mod op_pieces;
-mod op_times;
 mod opening;
 mod queries;
 mod scan;

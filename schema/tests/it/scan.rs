@@ -6,7 +6,7 @@ use crate::databases::recipe;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use crate::databases::{Answer, SharedRow, by_library, by_scan, by_scan_parts};
+use crate::databases::{Answer, FastOrOther, by_library, by_scan, by_scan_parts};
 use proptest::prelude::*;
 use rtl_schema::sqlite::Database;
 use rusqlite::Connection;
@@ -204,9 +204,10 @@ fn rows_of_integers_are_fast_ones() {
          update t set a = -1 where f % 100 = 7; update t set e = null where f % 100 = 8",
     );
     let five = ["a", "d", "b", "e", "f"];
-    let found = databases::by_shared_scan(&path, "t", five, 4).unwrap().unwrap();
-    databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
-    let fast = found.iter().filter(|row| matches!(row, SharedRow::Fast(..))).count();
+    let found = databases::by_fast_rows(&path, "t", five, 4).unwrap().unwrap();
+    assert!(found.whole);
+    databases::assert_fast(&found, &by_library(&path, "t", &five).unwrap());
+    let fast = found.rows.iter().filter(|row| matches!(row, FastOrOther::Fast(..))).count();
     // Two of a hundred are none.
     let is_fast = |row: &i64| !matches!(row % 100, 7 | 8) && !databases::is_refused(*row);
     assert_eq!(fast, (0..10_000).filter(is_fast).count());
@@ -222,22 +223,17 @@ fn older_rows(then: &str) -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn a_shared_scan_goes_on_with_the_library_within_each_piece() {
-    let (_folder, path) = older_rows("update t set e = 8 where a % 500 <> 250");
+fn fast_rows_end_before_a_row_that_only_the_library_reads() {
     let five = ["a", "b", "c", "d", "e"];
-    let expected = by_library(&path, "t", &five).unwrap();
-    for leaves in [1, 7, 1000] {
-        let found = databases::by_shared_scan(&path, "t", five, leaves).unwrap().unwrap();
-        databases::assert_shared(&found, &expected);
-        let defaults = found.iter().filter(|row| matches!(row, SharedRow::Other([.., Some(7)]))).count();
-        assert_eq!(defaults, 6, "rows that only the library reads");
+    for (then, first) in [("update t set e = 8 where a % 500 <> 250", 249), ("", 0)] {
+        let (_folder, path) = older_rows(then);
+        let expected = by_library(&path, "t", &five).unwrap();
+        for leaves in [1, 7, 1000] {
+            let found = databases::by_fast_rows(&path, "t", five, leaves).unwrap().unwrap();
+            databases::assert_fast(&found, &expected);
+            assert_eq!((found.rows.len(), found.whole), (first, false), "{leaves} leaves");
+        }
     }
-}
-
-#[test]
-fn a_table_that_only_the_library_reads_is_no_shared_scan() {
-    let (_folder, path) = older_rows("");
-    assert_eq!(databases::by_shared_scan(&path, "t", ["a", "b", "c", "d", "e"], 1).unwrap(), None);
 }
 
 /// A rowid and integers of any width.
@@ -262,8 +258,8 @@ proptest! {
             prop_assert_eq!(by_scan(&database, "t", &columns).unwrap(), expected.clone());
             prop_assert_eq!(by_scan_parts(&database, "t", &columns).unwrap(), expected);
             let five = databases::five(&columns).unwrap();
-            if let Some(found) = databases::by_shared_scan(&path, "t", five, 1).unwrap() {
-                databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
+            if let Some(found) = databases::by_fast_rows(&path, "t", five, 1).unwrap() {
+                databases::assert_fast(&found, &by_library(&path, "t", &five).unwrap());
             }
         }
     }
@@ -286,8 +282,9 @@ proptest! {
         drop(connection);
         let five = ["a", "d", "b", "e", "f"];
         for leaves in [1, 3, 1000] {
-            let found = databases::by_shared_scan(&path, "t", five, leaves).unwrap().unwrap();
-            databases::assert_shared(&found, &by_library(&path, "t", &five).unwrap());
+            let found = databases::by_fast_rows(&path, "t", five, leaves).unwrap().unwrap();
+            prop_assert!(found.whole);
+            databases::assert_fast(&found, &by_library(&path, "t", &five).unwrap());
         }
     }
 

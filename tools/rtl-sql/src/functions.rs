@@ -10,7 +10,6 @@ use tables::{CHUNK, Table};
 
 use crate::failure;
 use crate::source::{Source, Trace};
-use crate::times_scan::TimesScan;
 use crate::vector;
 
 /// Chunks that are worth a thread.
@@ -91,11 +90,6 @@ impl Bound for BoundTable {
     }
 
     fn scan(&self, columns: &[usize]) -> Result<Box<dyn Scan>, String> {
-        if let Some(times) = self.table.times(columns)
-            && let Some(traces) = self.source.times(self.position).map_err(failure::of_trace)?
-        {
-            return Ok(Box::new(TimesScan::new(self.table, columns.to_vec(), times, traces)));
-        }
         let needs =
             |&column: &usize| self.table.columns.get(column).map_or(Select::ops(), |column| column.needs);
         let select = columns.iter().map(needs).fold(self.table.needs, Select::union);

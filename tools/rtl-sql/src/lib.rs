@@ -1,8 +1,7 @@
 //! Any question: SQL on traces. The library behind `rtl-sql`.
 //!
 //! [`args`] is the command line. `source` reads the parts of the traces that a query asks for, the crate `tables` declares
-//! every table with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `times_scan` reads names and times of
-//! ops without keeping them, `engine` opens the database, and
+//! every table with its columns, `functions` makes them table functions of DuckDB (crate `duckdb`), `engine` opens the database, and
 //! `render` prints results. Of data sets, `data_sets` makes a query of every table that a statement names, over the runs that it
 //! can need (`needed`).
 
@@ -19,7 +18,6 @@ mod parquet;
 mod render;
 mod shell;
 mod source;
-mod times_scan;
 mod vector;
 mod watch;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use duckdb::Replacement;
-use rtl_schema::{Error, OpTimes, Select};
+use rtl_schema::{Error, Select};
 use tables::Loaded;
 
 use crate::data_sets::DataSets;
@@ -12,9 +12,6 @@ use crate::vector::Dictionaries;
 
 /// The number of traces that stay open until they are read. Each may have several descriptors and a copy of its header.
 const KEPT_OPEN: usize = 64;
-
-/// How many scans of a trace keep nothing: they take about as much CPU as to read the whole trace, which then stays.
-const SCANS: u32 = 4;
 
 /// Traces, each read when a query needs it.
 #[derive(Debug)]
@@ -39,8 +36,6 @@ enum State {
     Closed,
     /// Not read yet.
     Open(Box<rtl_schema::Trace>),
-    /// This number of scans has read the times of its ops, and kept nothing.
-    Scanned(u32),
     Read(Arc<Trace>),
 }
 
@@ -113,19 +108,6 @@ impl Source {
         *wanted = wanted.union(select);
     }
 
-    /// The times of the ops of a trace, or of all; `None` where a trace is better read as a whole, because the statement
-    /// needs other parts, or there were several scans.
-    ///
-    /// # Errors
-    /// Where a trace cannot be read.
-    pub(crate) fn times(&self, position: Option<usize>) -> Result<Option<Vec<Times>>, Error> {
-        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        if wanted != Select::ops() {
-            return Ok(None);
-        }
-        self.selected(position).iter().map(TraceFile::times).collect()
-    }
-
     fn selected(&self, position: Option<usize>) -> &[TraceFile] {
         position.map_or(&self.traces, |position| &self.traces[position..=position])
     }
@@ -140,41 +122,7 @@ impl Source {
     }
 }
 
-/// The times of the ops of a trace.
-#[derive(Debug)]
-pub(crate) struct Times {
-    pub(crate) label: String,
-    pub(crate) ops: OpTimes,
-}
-
 impl TraceFile {
-    /// The times of its ops, unless it is read or scans have read them often enough.
-    fn times(&self) -> Result<Option<Times>, Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (open, scans) = match std::mem::take(&mut *state) {
-            State::Open(trace) => (Some(*trace), 0),
-            State::Closed => (None, 0),
-            State::Scanned(scans) if scans < SCANS => (None, scans),
-            other => {
-                *state = other;
-                return Ok(None);
-            }
-        };
-        let trace = open.map_or_else(|| rtl_schema::Trace::open(&self.path), Ok)?;
-        // A copy would have to be made for each scan.
-        let scan = if trace.is_copy() { Err(trace) } else { trace.into_op_times()? };
-        Ok(match scan {
-            Ok(ops) => {
-                *state = State::Scanned(scans + 1);
-                Some(Times { label: self.label.clone(), ops })
-            }
-            Err(trace) => {
-                *state = State::Open(Box::new(trace));
-                None
-            }
-        })
-    }
-
     /// The trace with the parts that are `needed`, and those that are `wanted` where it has to be read.
     fn load(&self, wanted: Select, needed: Select) -> Result<Arc<Trace>, Error> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -184,7 +132,7 @@ impl TraceFile {
             return Ok(Arc::clone(trace));
         }
         let (open, select) = match std::mem::take(&mut *state) {
-            State::Closed | State::Scanned(_) => (None, wanted),
+            State::Closed => (None, wanted),
             State::Open(trace) => (Some(trace), wanted),
             State::Read(trace) => (None, trace.loaded.select().union(wanted)),
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use rtl_schema::{NameId, Select, TimeColumns};
+use rtl_schema::{NameId, Select};
 
 use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
@@ -35,8 +35,6 @@ pub struct Column {
     pub about: &'static str,
     /// The parts of a trace that it is made of.
     pub needs: Select,
-    /// The names and times that it is made of, where these are enough.
-    pub times: Option<TimeColumns>,
     fill: Fill,
 }
 
@@ -57,17 +55,12 @@ impl Column {
     }
 
     fn new(name: &'static str, kind: Type, about: &'static str, fill: Fill) -> Self {
-        Self { name, kind, about, needs: Select::ops(), times: None, fill }
+        Self { name, kind, about, needs: Select::ops(), fill }
     }
 
     /// The same column, for which these parts of a trace are read.
     pub(crate) fn needing(self, needs: Select) -> Self {
         Self { needs: self.needs.union(needs), ..self }
-    }
-
-    /// The same column, for which these names and times are enough.
-    pub(crate) fn of_times(self, times: TimeColumns) -> Self {
-        Self { times: Some(times), ..self }
     }
 
     /// Integers, which may be unknown.

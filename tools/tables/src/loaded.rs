@@ -7,7 +7,7 @@ use rtl_analysis::idle::{self, IdlePiece};
 use rtl_analysis::launches::OpLatencies;
 use rtl_analysis::{Categories, DisplayNames};
 use rtl_schema::table::AgentKind;
-use rtl_schema::{AgentId, Error, NameId, OpTimes, ProcessId, Select, Strings, Tables, TimeColumns};
+use rtl_schema::{AgentId, NameId, ProcessId, Select, Tables};
 
 /// A trace of which some parts were read. What follows from them is computed once, when a column asks for it.
 #[derive(Debug)]
@@ -35,19 +35,6 @@ impl Loaded {
             idle: OnceLock::new(),
             collectives: OnceLock::new(),
         }
-    }
-
-    /// A piece of a trace with its name: only ops, of which names and times are read.
-    pub fn of_times(label: &str, strings: &Strings) -> Self {
-        Self::new(label, Select::ops(), Tables { strings: strings.clone(), ..Tables::default() })
-    }
-
-    /// Replaces the ops by those of a piece, of which the same columns are read each time.
-    ///
-    /// # Errors
-    /// Those of [`OpTimes::read`].
-    pub fn read_times(&mut self, times: &OpTimes, piece: usize, columns: TimeColumns) -> Result<(), Error> {
-        times.read(piece, columns, &mut self.tables)
     }
 
     /// The name of the trace.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
-use rtl_schema::{NameId, Select, TimeColumns, TrackId};
+use rtl_schema::{NameId, Select, TrackId};
 
 use crate::column::Column;
 use crate::dictionary::Dictionary;
@@ -31,11 +31,6 @@ const NOTHING: Select = Select {
     memory: false,
     secondary: false,
 };
-
-const DURATIONS: TimeColumns = TimeColumns { name: false, start: false, other_ops: false };
-const STARTS: TimeColumns = TimeColumns { start: true, ..DURATIONS };
-const NAMES: TimeColumns = TimeColumns { name: true, ..DURATIONS };
-const OTHER_OPS: TimeColumns = TimeColumns { other_ops: true, ..DURATIONS };
 
 const LATENCY_TEXT: &str = "From the launch to the start in ns: from the enqueueing where it is recorded, else from the start of the call";
 
@@ -108,14 +103,11 @@ pub(super) fn ops() -> Table {
             .flatten()
     };
     Table::new("ops", "Kernels, copies and barriers", rows)
-        .of_times(OTHER_OPS)
         .with([
-            Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row)))
-                .of_times(OTHER_OPS),
+            Column::word("kind", "kernel, copy or barrier", |trace, row| Some(kind(trace, row))),
             Column::dictionary("name", "Name; of a kernel without .kd", Dictionary::Kernels, |trace, row| {
                 trace.place(op(trace, row).name)
-            })
-            .of_times(NAMES),
+            }),
             Column::dictionary("category", "Category of a kernel", Dictionary::Categories, |trace, row| {
                 trace.place(if is_kernel(trace, row) { op(trace, row).name } else { NameId::NONE })
             }),
@@ -123,17 +115,14 @@ pub(super) fn ops() -> Table {
         .with([
             Column::integers_or("start", START, of_dispatches(starts), |trace, row| {
                 Some(op(trace, row).start)
-            })
-            .of_times(STARTS),
+            }),
             Column::integer("stop", STOP, |trace, row| {
                 let op = op(trace, row);
                 Some(op.start.saturating_add(op.duration?))
-            })
-            .of_times(STARTS),
+            }),
             Column::integers_or("duration", DURATION, of_dispatches(durations), |trace, row| {
                 op(trace, row).duration.filter(|&length| length >= 0)
-            })
-            .of_times(DURATIONS),
+            }),
         ])
         .with(place(|trace, row| op(trace, row).track))
         .with([Column::integer("launch_latency", LATENCY_TEXT, latency).needing(LATENCY)])
@@ -157,10 +146,8 @@ pub(super) fn dispatches() -> Table {
             .needing(LAUNCH)
     };
     Table::new("dispatches", "Kernel launches", |trace| trace.tables.dispatches.len())
-        .of_times(DURATIONS)
         .with([
-            Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name)
-                .of_times(NAMES),
+            Column::dictionary("name", "Name of the kernel without .kd", Dictionary::Kernels, name),
             Column::dictionary(
                 "display_name",
                 "Short name that no other kernel has",
@@ -173,13 +160,12 @@ pub(super) fn dispatches() -> Table {
                 Dictionary::Categories,
                 name,
             ),
-            Column::integers("start", START, starts).of_times(STARTS),
+            Column::integers("start", START, starts),
             Column::integer("stop", STOP, |trace, row| {
                 let dispatches = &trace.tables.dispatches;
                 Some(dispatches.start[row].saturating_add(dispatches.duration.get(row)?))
-            })
-            .of_times(STARTS),
-            Column::integers("duration", DURATION, durations).of_times(DURATIONS),
+            }),
+            Column::integers("duration", DURATION, durations),
         ])
         .with(place(|trace, row| trace.tables.dispatches.track[row]))
         .with([Column::integer("launch_latency", LATENCY_TEXT, |trace, row| {

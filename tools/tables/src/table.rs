@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rtl_schema::{ProcessId, Select, TimeColumns};
+use rtl_schema::{ProcessId, Select};
 
 use crate::column::Column;
 use crate::dictionary::Dictionary;
@@ -16,8 +16,6 @@ pub struct Table {
     pub about: &'static str,
     /// The parts of a trace that its rows are made of.
     pub needs: Select,
-    /// The names and times of ops that its rows are made of, where these are enough.
-    times: Option<TimeColumns>,
     rows: fn(&Loaded) -> usize,
     /// Its columns; the first one is `trace`.
     pub columns: Vec<Column>,
@@ -35,19 +33,13 @@ impl fmt::Debug for Table {
 impl Table {
     /// A table whose first column is the name of the trace.
     pub(super) fn new(name: &'static str, about: &'static str, rows: fn(&Loaded) -> usize) -> Self {
-        let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0)
-            .of_times(TimeColumns::default());
-        Self { name, about, needs: Select::ops(), times: None, rows, columns: vec![trace] }
+        let trace = Column::dictionary("trace", "Name of the trace", Dictionary::Label, |_, _| 0);
+        Self { name, about, needs: Select::ops(), rows, columns: vec![trace] }
     }
 
     /// The same table, for which these parts of a trace are read.
     pub(super) fn needing(self, needs: Select) -> Self {
         Self { needs, ..self }
-    }
-
-    /// The same table, for whose rows these names and times are enough.
-    pub(super) fn of_times(self, times: TimeColumns) -> Self {
-        Self { times: Some(times), ..self }
     }
 
     /// Adds columns.
@@ -79,13 +71,6 @@ impl Table {
             Column::integer("stop", STOP, stop),
             Column::integer("duration", DURATION, valid),
         ])
-    }
-
-    /// The names and times of ops that are enough for these columns, if they are. A place beyond all columns stands for rows alone.
-    pub fn times(&self, columns: &[usize]) -> Option<TimeColumns> {
-        let rows = self.times?;
-        let of = |&column: &usize| self.columns.get(column).map_or(Some(rows), |column| column.times);
-        columns.iter().map(of).try_fold(rows, |all, times| Some(all.union(times?)))
     }
 
     /// The number of its rows in a trace of which the parts were read that it needs.

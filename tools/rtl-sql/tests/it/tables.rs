@@ -102,7 +102,6 @@ fn every_column_of_every_table_can_be_read() {
     }
 }
 
-/// Figures of names and times, which a scan reads alone, and of a column that only the whole trace has.
 const TIMES: &str = "select trace, count(*) as rows, sum(duration) as ns, count(duration) as known, min(start) as first, max(stop) as last,
     count(distinct name) as names, list(name order by start, name)[:3] as firsts";
 
@@ -129,7 +128,6 @@ fn names_and_times_are_the_same_alone_and_beside_other_columns() {
         };
         let expected: Vec<Value> = expected.into_iter().map(without_queue).collect();
         assert!(!expected.is_empty());
-        // The first scans of a process keep nothing, a later one reads the whole trace.
         for text in [
             alone.clone(),
             format!("{alone};").repeat(6),
