@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::ClockOptions;
-use crate::input::Input;
-use crate::machines::{Evidence, Machines};
+use crate::identity::{Evidence, Machines};
 use crate::output::CLOCK;
+use crate::read::Input;
 
 /// The number of calls that alignment uses at most; more do not improve it.
 const MAX_CALLS: usize = 1 << 18;
@@ -26,22 +26,21 @@ pub enum Method {
     /// It is the merged clock: all processes of one machine share it, and so does a trace that does not name its machine
     /// where its collectives do not contradict that.
     Reference,
-    /// By the collectives of its machine with others.
+    /// The collectives of its machine match those of others.
     Collectives,
-    /// By the real-time clocks of the machines.
+    /// The real-time clocks of the machines give the offset.
     Anchors,
-    /// By `--offset`.
+    /// `--offset` gives it.
     Given,
-    /// Not aligned.
+    /// Times stay as the trace states them.
     Stored,
 }
 
 /// The alignment of the clock of one trace.
 #[derive(Debug, Clone, Serialize)]
 pub struct InputClock {
-    /// The method.
     pub method: Method,
-    /// The reason for no better method.
+    /// Why no better method was possible.
     pub reason: Option<String>,
     /// The offset at the first row of the trace, in ns.
     pub added_first_ns: i64,
@@ -61,12 +60,10 @@ pub(crate) struct Member {
     pub(crate) agent: AgentId,
 }
 
-/// The clocks of a merge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clocks {
-    /// By input, the offset of its times.
+    /// The offsets of times, by input.
     pub(crate) corrections: Vec<ClockCorrection>,
-    /// By input, the method and its result.
     pub(crate) inputs: Vec<InputClock>,
     /// The machine of the merged clock as a merged trace names it, if it is known or others were aligned with it.
     pub(crate) reference: Option<(&'static str, String)>,
@@ -76,7 +73,7 @@ pub(crate) struct Clocks {
 }
 
 impl InputClock {
-    fn by(method: Method, reason: Option<String>) -> Self {
+    fn new(method: Method, reason: Option<String>) -> Self {
         Self { method, reason, added_first_ns: 0, added_last_ns: 0, error_ns: None, collectives: None }
     }
 }
@@ -85,14 +82,14 @@ impl Clocks {
     /// Aligns all clocks; takes the collectives out of the inputs.
     ///
     /// # Errors
-    /// Where an offset of the user is invalid.
-    pub(crate) fn of(
+    /// Where an offset of the user is invalid, or with `--require-alignment` a clock cannot be aligned.
+    pub(crate) fn align(
         inputs: &mut [Input],
         machines: &Machines,
         options: &ClockOptions,
     ) -> Result<Self, Failure> {
         let offsets = parse_offsets(inputs, &options.offset)?;
-        let found = Sequences::of(inputs);
+        let found = Sequences::take(inputs);
         let inputs = &*inputs;
         let groups = align::group_sequences(&found.sequences);
         // The clock of an input, if it has one and may be moved: that of its machine, else one of its own.
@@ -138,16 +135,16 @@ impl Clocks {
         let clock_of = |at: usize| {
             let (correction, clock) = match (offsets[at], domains[at], alignment) {
                 (Some(offset), ..) => {
-                    (ClockCorrection::constant(offset), InputClock::by(Method::Given, None))
+                    (ClockCorrection::constant(offset), InputClock::new(Method::Given, None))
                 }
                 (_, Some(domain), Some(alignment)) => {
                     let ahead = anchors(inputs, &domains, domain).zip(others);
-                    of_domain(&inputs[at], (domain, named[domain]), alignment, ahead)
+                    align_input(&inputs[at], (domain, named[domain]), alignment, ahead)
                 }
                 _ => {
                     let reason =
                         if options.no_align { "--no-align" } else { "its machine or boot is unknown" };
-                    (ClockCorrection::default(), InputClock::by(Method::Stored, Some(reason.to_owned())))
+                    (ClockCorrection::default(), InputClock::new(Method::Stored, Some(reason.to_owned())))
                 }
             };
             let (first, last) = inputs[at].span.unwrap_or_default();
@@ -156,7 +153,27 @@ impl Clocks {
             (correction, InputClock { added_first_ns, added_last_ns, ..clock })
         };
         let (corrections, of_inputs) = threads::map(0..inputs.len(), clock_of).into_iter().unzip();
-        Ok(Self { corrections, inputs: of_inputs, reference, found, groups })
+        let clocks = Self { corrections, inputs: of_inputs, reference, found, groups };
+        if options.require_alignment {
+            clocks.check_alignment(inputs)?;
+        }
+        Ok(clocks)
+    }
+
+    fn check_alignment(&self, inputs: &[Input]) -> Result<(), Failure> {
+        let reasons = inputs
+            .iter()
+            .zip(&self.inputs)
+            .filter_map(|(input, clock)| Some((input, clock.reason.as_ref()?)));
+        let unaligned: Vec<String> =
+            reasons.map(|(input, reason)| format!("{} ({reason})", input.name())).collect();
+        if unaligned.is_empty() {
+            return Ok(());
+        }
+        let (count, all, names) = (unaligned.len(), inputs.len(), unaligned.join(", "));
+        Err(Failure::input(anyhow::anyhow!("{count} of {all} traces are not aligned: {names}")).with_hint(
+            "--offset RANK=NS sets an offset; without --require-alignment the times are merged unchanged",
+        ))
     }
 
     /// The collectives of a group, on the merged clock. Their ranks are positions in [`Sequences::members`].
@@ -167,7 +184,7 @@ impl Clocks {
         align::matched_collectives(group, &self.found.sequences).map(|collective| self.moved(collective))
     }
 
-    /// The same, of a part of the collectives.
+    /// As [`Self::matched`], for a part of the collectives.
     pub(crate) fn matched_within<'a>(
         &'a self,
         group: &'a align::Group,
@@ -190,12 +207,12 @@ impl Clocks {
 pub(crate) struct Sequences {
     pub(crate) members: Vec<Member>,
     pub(crate) sequences: Vec<Sequence>,
-    /// The kernel of each sequence.
+    /// The kernels, by sequence.
     pub(crate) names: Vec<String>,
 }
 
 impl Sequences {
-    fn of(inputs: &mut [Input]) -> Self {
+    fn take(inputs: &mut [Input]) -> Self {
         let mut found = Self::default();
         for (at, input) in inputs.iter_mut().enumerate() {
             let (first, members) = (found.members.len(), &mut found.members);
@@ -269,15 +286,15 @@ fn anchors(inputs: &[Input], domains: &[Option<usize>], machine: usize) -> Optio
     ahead.get(ahead.len() / 2).copied()
 }
 
-/// The offset of the clock of an input; `ahead` are the offsets of real time from it and from the reference.
-fn of_domain(
+/// Aligns the clock of an input by that of its machine; `ahead` are the offsets of real time from it and from the reference.
+fn align_input(
     input: &Input,
     (domain, is_named): (usize, bool),
     alignment: &Alignment,
     ahead: Option<(i64, i64)>,
 ) -> (ClockCorrection, InputClock) {
     if domain == alignment.reference {
-        return (ClockCorrection::default(), InputClock::by(Method::Reference, None));
+        return (ClockCorrection::default(), InputClock::new(Method::Reference, None));
     }
     let reason = match &alignment.nodes[domain] {
         &Ok(NodeClock { ref clock, collectives, error_ns, is_shared }) => {
@@ -286,7 +303,7 @@ fn of_domain(
                 true => (Method::Reference, ClockCorrection::default()),
                 false => (Method::Collectives, sampled(clock, input, error_ns)),
             };
-            let by = InputClock::by(method, None);
+            let by = InputClock::new(method, None);
             return (correction, InputClock { error_ns: error, collectives, ..by });
         }
         Err(AlignmentError::TooFew(0)) => "no collective in common with the reference".to_owned(),
@@ -297,9 +314,9 @@ fn of_domain(
     match ahead {
         Some((own, reference)) => {
             let correction = ClockCorrection::constant(own.saturating_sub(reference));
-            (correction, InputClock::by(Method::Anchors, Some(reason)))
+            (correction, InputClock::new(Method::Anchors, Some(reason)))
         }
-        None => (ClockCorrection::default(), InputClock::by(Method::Stored, Some(reason))),
+        None => (ClockCorrection::default(), InputClock::new(Method::Stored, Some(reason))),
     }
 }
 

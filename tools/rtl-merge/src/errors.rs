@@ -1,13 +1,12 @@
-//! Errors of a merge.
+//! The reasons why a merge ends, of which some leave out one trace.
 
 use std::path::PathBuf;
 
 use cli::Failure;
 use rtl_schema::Error;
 
-use crate::input::Input;
+use crate::read::Input;
 
-/// The reason why a merge ended.
 #[derive(Debug)]
 pub(crate) enum MergeError {
     /// The trace at this path cannot be read to its end any more.
@@ -16,7 +15,6 @@ pub(crate) enum MergeError {
 }
 
 impl MergeError {
-    /// An error of this input.
     pub(crate) fn input(input: &Input, error: impl Into<Failure>) -> Self {
         Self::Input(input.path.clone(), error.into())
     }

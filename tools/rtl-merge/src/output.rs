@@ -92,7 +92,6 @@ fn check_distinct(traces: &[PathBuf], output: Option<&Path>) -> Result<(), Failu
     Ok(())
 }
 
-/// The folder of a file.
 pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -107,8 +106,8 @@ fn is_merged(path: &Path) -> bool {
     tables.is_ok_and(|tables| tables.info.metadata.iter().any(|(tag, _)| tag == MERGED))
 }
 
-/// Whether a file starts like a report.
 fn is_report(path: &Path, schema: &str) -> bool {
+    // The name of the schema is among the first fields.
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
     read.is_ok() && String::from_utf8_lossy(&start).contains(&format!("\"{schema}\""))

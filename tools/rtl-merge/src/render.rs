@@ -9,10 +9,9 @@ use std::io::{self, Write};
 use cli::color::Paint;
 use cli::{Cell, Column, Layout, Table, terminal, units};
 
-use crate::document::{Document, InputClock, Method};
-use crate::waits::Group;
+use crate::document::{Document, Group, InputClock, Method};
 
-/// Prints it.
+/// Prints the report.
 ///
 /// # Errors
 /// Those of the writer.
@@ -108,11 +107,10 @@ fn clocks(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Resul
             "{} collectives matched, {} violated (a member ends before the last one starts), {} calls unmatched{}",
             units::count(clock.collectives),
             units::count(clock.violations),
-            units::count(clock.unmatched as u64),
+            units::count(clock.unmatched),
             match clock.unmatched_at_edges {
                 0 => String::new(),
-                edges =>
-                    format!(", {} of them where not all ranks were recorded", units::count(edges as u64)),
+                edges => format!(", {} of them where not all ranks were recorded", units::count(edges)),
             }
         );
         writeln!(out, "\n{}", terminal::wrapped(&line, 0))?;

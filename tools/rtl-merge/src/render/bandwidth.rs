@@ -10,7 +10,7 @@ use crate::document::Document;
 /// The number of rows in the table.
 const ROWS: usize = 16;
 
-/// Prints it, where the traces state sizes of collectives.
+/// Prints the table, where the traces state sizes of collectives.
 pub(super) fn text(document: &Document, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     let rows = &document.bandwidth;
     if rows.is_empty() {

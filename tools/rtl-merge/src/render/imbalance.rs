@@ -6,7 +6,7 @@ use cli::{Cell, Column, Layout, Table, units};
 use rtl_analysis::ranks::steps::RankSteps;
 use rtl_analysis::ranks::{Outlier, Quantity, Steps};
 
-use crate::imbalance::{Imbalance, Rank};
+use crate::document::{Imbalance, RankWork};
 
 /// The number of ranks in the table.
 const RANKS: usize = 16;
@@ -14,7 +14,7 @@ const RANKS: usize = 16;
 /// The number of kernels and outliers in the tables.
 const ROWS: usize = 5;
 
-/// Prints it, where there are ranks to compare.
+/// Prints the balance, where there are ranks to compare.
 pub(super) fn text(imbalance: &Imbalance, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
     if imbalance.ranks.len() < 2 {
         return Ok(());
@@ -53,7 +53,7 @@ fn others(count: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
 
 fn ranks(imbalance: &Imbalance) -> Table {
     let known = |text: Option<String>| text.map_or_else(Cell::none, Cell::text);
-    let of_steps = |rank: &Rank| {
+    let of_steps = |rank: &RankWork| {
         let steps = imbalance.steps.as_ref()?;
         Some((steps, steps.ranks.iter().find(|own| own.name == rank.member)?))
     };

@@ -21,14 +21,12 @@ impl Default for Durations {
 }
 
 impl Durations {
-    /// Adds those of a kernel.
     pub(crate) fn add(&self, kernel: &Kernel, durations: &Sketch) {
         let shard = FxBuildHasher.hash_one(&kernel.label) as usize % SHARDS;
         let mut shard = self.0[shard].lock().unwrap_or_else(PoisonError::into_inner);
         shard.entry(Arc::clone(&kernel.label)).or_default().append(durations);
     }
 
-    /// All of them.
     pub(crate) fn into_map(self) -> FxHashMap<Arc<str>, Sketch> {
         self.0
             .into_iter()
@@ -37,7 +35,7 @@ impl Durations {
     }
 }
 
-/// Every kernel of any trace.
+/// The kernels of all traces, each with a name that no other has.
 #[derive(Debug, Default)]
 pub(crate) struct Kernels {
     /// In the order of their first use.
@@ -46,19 +44,16 @@ pub(crate) struct Kernels {
     names: FxHashSet<Arc<str>>,
 }
 
-/// One kernel.
 #[derive(Debug)]
 pub(crate) struct KernelEntry {
     pub(crate) label: Arc<str>,
     pub(crate) name: KernelName,
 }
 
-/// How a kernel is named in the report.
 #[derive(Debug, Clone)]
 pub(crate) struct KernelName {
     /// A unique name, demangled if possible.
     pub(crate) name: Arc<str>,
-    /// Its category.
     pub(crate) category: Arc<str>,
 }
 

@@ -33,13 +33,10 @@ use self::kernels::{Durations, Kernels};
 use self::part::{Part, RankPart, RenderedPart};
 use self::rows::{Figures, kernel_rows};
 use crate::args::Options;
-use crate::health;
-use crate::input::{self, Input};
-use crate::machines::Machines;
+use crate::comparison;
+use crate::identity::{self, Machines, RankOverrides};
 use crate::output::{check_report, size};
-use crate::ranks::{self, RankOverrides};
-use crate::rows::Rows;
-use crate::runs;
+use crate::read::{self, Input, RowScan, Rows};
 
 /// Fields whose figures are not exact.
 const APPROXIMATE: [&str; 4] = ["p50_ns", "p95_ns", "p99_ns", "trimmed_mean_ns"];
@@ -61,7 +58,7 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     let (mut inputs, mut bad) = (Vec::new(), 0);
     let work = |step: Step<'_>| match step {
         Step::Read(path) => {
-            Done::Read(size(path), TraceTotals::of(path, &overrides, &categories, &durations).map(Box::new))
+            Done::Read(size(path), TraceTotals::read(path, &overrides, &categories, &durations).map(Box::new))
         }
         Step::Render(part) => Done::Rendered(part.render()),
     };
@@ -88,10 +85,10 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
         steps.into_iter().try_for_each(|step| pipeline.push(step))
     };
     threads::pipeline(threads::Results::Small, work, consume, push_all)?;
-    input::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
-    ranks::assign(&mut inputs, &overrides, options.identity.allow_missing)?;
+    read::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
+    identity::assign_ranks(&mut inputs, &overrides, options.identity.allow_missing)?;
     if !options.force {
-        runs::check(&inputs, &Machines::of(&inputs))?;
+        identity::check_runs(&inputs, &Machines::find(&inputs))?;
     }
     match &options.output {
         Some(path) => {
@@ -110,31 +107,28 @@ enum Step<'a> {
     Render(Box<Part>),
 }
 
-/// What a [`Step`] has come to.
+/// The result of a [`Step`].
 enum Done {
     /// The size of a trace, and its totals.
     Read(u64, Result<Box<TraceTotals>, Failure>),
     Rendered(serde_json::Result<RenderedPart>),
 }
 
-/// The totals of one trace.
 struct TraceTotals {
     input: Input,
     about: cli::report::Input<StreamedInfo>,
     /// The numbers of its GPUs, idle ones included.
     gpus: BTreeSet<i64>,
     kernels: Vec<Kernel>,
-    /// Of GPUs that ran anything.
+    /// Only GPUs that ran something.
     gpu_totals: Vec<GpuTotals>,
-    /// What each of its ranks adds to the report.
     ranks: Vec<RankPart>,
-    /// Its collectives by size.
     calls: SizedCalls,
 }
 
 impl TraceTotals {
     /// Reads a trace; the durations of its kernels join those of the others.
-    fn of(
+    fn read(
         path: &Path,
         overrides: &RankOverrides,
         categories: &Categories,
@@ -142,26 +136,28 @@ impl TraceTotals {
     ) -> Result<Self, Failure> {
         let trace = Trace::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let (given, named) = (overrides.rank(path), ranks::of_name(&name));
+        let (given, named) = (overrides.rank(path), identity::rank_of_name(&name));
         let mut totals = StreamingSummary::new(categories, given, named);
         // What is read as a whole is examined by all rules of trust, which need launches and steps.
         let whole = trace.is_one_piece();
         let (mut calls, mut health) = (SizedCalls::new(categories), StreamingHealth::new(whole));
         let select = Select { collectives: true, links: whole, api: whole, ranges: whole, ..Select::ops() };
-        let (mut input, mut last) = Input::read(&trace, &select, |chunk| {
+        let mut scan = RowScan::default();
+        let mut last = trace.stream(&select, |chunk| {
+            scan.add_chunk(chunk);
             totals.add_chunk(chunk);
             calls.add_chunk(chunk);
             health.add_ops(chunk);
+            Ok::<(), Error>(())
         })?;
         while totals.end_pass() {
             let mut rows = Rows::default();
-            let again = trace.stream(&select, |chunk| {
+            trace.stream(&select, |chunk| {
                 rows.add(chunk);
                 totals.add_chunk(chunk);
                 Ok::<(), Error>(())
-            });
-            rows.add_last(&again?);
-            if rows != input.rows {
+            })?;
+            if rows != scan.rows {
                 let what = format!("{} changed while it was read", path.display());
                 return Err(Failure::input(anyhow::anyhow!(what))
                     .with_hint("report on traces when their programs have ended"));
@@ -174,17 +170,17 @@ impl TraceTotals {
                 Ok::<(), Error>(())
             })?;
         }
-        (input.health, input.unexamined) = (health.finish(&last.info), health.unexamined());
+        let (health, unexamined) = (health.finish(&last.info), health.unexamined());
         let ran = totals.finish(&last);
         for process in &mut last.processes {
             process.rank = given.or(process.rank).or(named);
         }
-        let about = about(path, &last, &input.rows, &ran);
+        let about = about(path, &last, &scan.rows, &ran);
         let gpus = last.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
         let gpus = gpus.map(|agent| agent.number).collect();
-        input.keep(last);
+        let mut input = Input { health, unexamined, ..Input::new(&trace, scan, last) };
         input.forget_details();
-        let ranks = ran.ranks.iter().map(RankPart::of).collect();
+        let ranks = ran.ranks.iter().map(RankPart::new).collect();
         for (kernel, sketch) in ran.ranks.into_iter().flat_map(|rank| rank.kernels) {
             durations.add(&ran.kernels[kernel], &sketch);
         }
@@ -214,7 +210,6 @@ fn about(path: &Path, tables: &Tables, rows: &Rows, ran: &Totals) -> cli::report
     }
 }
 
-/// The parts of the report.
 struct Report {
     inputs: JsonArrayFile,
     gpus: JsonArrayFile,
@@ -222,9 +217,8 @@ struct Report {
     kernels: Kernels,
     /// The GPU numbers in use.
     numbers: BTreeSet<i64>,
-    /// The collectives of each trace.
+    /// By trace.
     calls: Vec<SizedCalls>,
-    /// Whether each trace can be believed.
     health: Vec<Health>,
     /// The rules that some trace was not examined by.
     unexamined: &'static [&'static str],
@@ -251,7 +245,7 @@ impl Report {
         let TraceTotals { mut input, about, gpus, kernels, gpu_totals, ranks, calls } = trace;
         self.calls.push(calls);
         self.health.push(take(&mut input.health));
-        self.unexamined = health::unexamined([self.unexamined, input.unexamined]);
+        self.unexamined = comparison::unexamined([self.unexamined, input.unexamined]);
         let positions: Vec<usize> = kernels.iter().map(|kernel| self.kernels.position(kernel)).collect();
         let names = positions.into_iter().map(|position| self.kernels.all[position].name.clone()).collect();
         // GPUs of one trace get adjacent numbers: if one number is in use, all get new ones.
@@ -274,7 +268,6 @@ impl Report {
         self.ranks.append(&part.ranks)
     }
 
-    /// Writes the document.
     fn write(self, durations: Durations, out: &mut dyn Write) -> io::Result<()> {
         let head = [
             ("schema", serde_json::json!(SCHEMA)),

@@ -1,4 +1,4 @@
-//! What one trace adds to the lists of the report, as JSON.
+//! Renders the part of one trace in the lists of the report as JSON.
 
 use cli::report::{Input, RankReport, StreamedInfo};
 use rtl_analysis::streaming::{GpuTotals, RankTotals};
@@ -9,20 +9,19 @@ use super::json_array::Elements;
 use super::kernels::KernelName;
 use super::rows::{Figures, gpu_row, kernel_rows};
 
-/// What a trace adds, once its kernels and GPUs have their names and numbers in the report: any thread may render it.
+/// The part of one trace, whose kernels and GPUs have their names and numbers in the report, so that any thread may render it.
 pub(super) struct Part {
     /// The position of the trace.
     pub(super) input: usize,
     pub(super) about: Input<StreamedInfo>,
     pub(super) ranks: Vec<RankPart>,
     pub(super) gpus: Vec<GpuTotals>,
-    /// Of each of its kernels.
+    /// By kernel of the trace.
     pub(super) names: Vec<KernelName>,
-    /// Of each of its GPUs.
+    /// By GPU of the trace.
     pub(super) numbers: Vec<i64>,
 }
 
-/// What a rank adds.
 pub(super) struct RankPart {
     rank: Option<u32>,
     /// The positions of its kernels among those of the trace, and the figures of each.
@@ -31,14 +30,12 @@ pub(super) struct RankPart {
 }
 
 impl RankPart {
-    /// That of these totals.
-    pub(super) fn of(totals: &RankTotals) -> Self {
+    pub(super) fn new(totals: &RankTotals) -> Self {
         let kernels = totals.kernels.iter().map(|(kernel, sketch)| (*kernel, sketch.into()));
         Self { rank: totals.rank, kernels: kernels.collect(), gpus: totals.gpus.clone() }
     }
 }
 
-/// A part as JSON.
 #[derive(Default)]
 pub(super) struct RenderedPart {
     pub(super) inputs: Elements,
@@ -47,8 +44,6 @@ pub(super) struct RenderedPart {
 }
 
 impl Part {
-    /// The part as JSON.
-    ///
     /// # Errors
     /// Where a row has no JSON.
     pub(super) fn render(self) -> Result<RenderedPart> {

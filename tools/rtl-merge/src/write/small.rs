@@ -1,19 +1,40 @@
-//! Traces that are read at once, many at a time.
+//! Small traces: each is read and encoded by one thread, many at a time.
 
 use std::collections::VecDeque;
 
 use rtl_schema::{Error, Select, Tables, Trace};
-use rtl_write::{EncodedPiece, PieceImport, TraceImport};
+use rtl_write::{EncodedPiece, PieceImport};
 
-use super::Merge;
-use crate::checkpoint::{Checkpoint, MergeState};
+use super::checkpoint::{Checkpoint, MergeState};
+use super::source::Sources;
 use crate::errors::MergeError;
-use crate::input::Input;
-use crate::rows::Rows;
+use crate::read::Input;
 
 /// The bytes of traces after which a checkpoint is saved, when none of them is on the way: with few of them, threads would wait for the
 /// last ones. Test builds have several.
 const BATCH: u64 = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 20 };
+
+/// Writes the traces of a group, which follow each other.
+pub(super) fn write(
+    sources: &Sources<'_>,
+    mut group: &[usize],
+    state: &mut MergeState,
+    checkpoint: &Checkpoint,
+) -> Result<(), MergeError> {
+    while let Some(&first) = group.first() {
+        let mut bytes = 0;
+        let is_last = |&at: &usize| {
+            bytes += sources.inputs[at].bytes();
+            bytes >= BATCH
+        };
+        let count = group.iter().position(is_last).map_or(group.len(), |last| last + 1);
+        let (batch, rest) = group.split_at(count);
+        write_batch(sources, batch, state)?;
+        checkpoint.save(state, first + count)?;
+        group = rest;
+    }
+    Ok(())
+}
 
 /// Work on one trace.
 enum Step {
@@ -21,85 +42,34 @@ enum Step {
     Encode(Box<PieceImport>),
 }
 
-/// What a [`Step`] has come to.
+/// The result of a [`Step`].
 enum Done {
     Read(usize, Box<Result<Tables, Error>>),
     Encoded(Box<EncodedPiece>),
 }
 
-/// A trace whose rows have their numbers.
-struct Begun {
-    at: usize,
-    import: TraceImport,
-    /// Without its rows.
-    last: Tables,
-    rows: Rows,
-}
-
-impl Merge<'_> {
-    /// Writes these traces, which follow each other.
-    pub(super) fn write_small(
-        &self,
-        state: &mut MergeState,
-        checkpoint: &Checkpoint,
-        mut group: &[usize],
-    ) -> Result<(), MergeError> {
-        while let Some(&first) = group.first() {
-            let mut bytes = 0;
-            let is_last = |&at: &usize| {
-                bytes += self.inputs[at].bytes();
-                bytes >= BATCH
-            };
-            let count = group.iter().position(is_last).map_or(group.len(), |last| last + 1);
-            let (batch, rest) = group.split_at(count);
-            self.write_batch(state, batch)?;
-            checkpoint.save(state, first + count)?;
-            group = rest;
+fn write_batch(sources: &Sources<'_>, batch: &[usize], state: &mut MergeState) -> Result<(), MergeError> {
+    let mut numbered = VecDeque::new();
+    let work = |step| match step {
+        Step::Read(at) => Done::Read(at, Box::new(read(&sources.inputs[at]))),
+        Step::Encode(piece) => Done::Encoded(Box::new(piece.encode())),
+    };
+    let consume = |done| match done {
+        Done::Read(at, tables) => {
+            let (source, piece) = sources.source(at).number(state, *tables)?;
+            numbered.push_back(source);
+            Ok(Some(Step::Encode(Box::new(piece))))
         }
-        Ok(())
-    }
-
-    fn write_batch(&self, state: &mut MergeState, batch: &[usize]) -> Result<(), MergeError> {
-        let (mut begun, inputs) = (VecDeque::new(), self.inputs);
-        let work = |step| match step {
-            Step::Read(at) => Done::Read(at, Box::new(read(&inputs[at]))),
-            Step::Encode(piece) => Done::Encoded(Box::new(piece.encode())),
-        };
-        let consume = |done| match done {
-            Done::Read(at, tables) => {
-                let (trace, piece) = self.begin(state, at, *tables)?;
-                begun.push_back(trace);
-                Ok(Some(Step::Encode(Box::new(piece))))
+        Done::Encoded(piece) => {
+            if let Some(source) = numbered.pop_front() {
+                source.write(state, *piece)?;
             }
-            Done::Encoded(piece) => {
-                if let Some(Begun { at, mut import, last, rows }) = begun.pop_front() {
-                    self.write_source(state, at)?;
-                    import.end(&mut state.writer, *piece)?;
-                    self.end(state, at, (import, &last), &rows)?;
-                }
-                Ok::<_, MergeError>(None)
-            }
-        };
-        threads::pipeline(threads::Results::Large, work, consume, |pipeline| {
-            batch.iter().try_for_each(|&at| pipeline.push(Step::Read(at)))
-        })
-    }
-
-    fn begin(
-        &self,
-        state: &mut MergeState,
-        at: usize,
-        tables: Result<Tables, Error>,
-    ) -> Result<(Begun, PieceImport), MergeError> {
-        let mut tables = tables.map_err(|error| MergeError::input(&self.inputs[at], error))?;
-        let mut rows = Rows::default();
-        rows.add(&tables);
-        rows.add_last(&tables);
-        self.check(at, &tables, &rows)?;
-        let mut import = self.import(at);
-        let piece = import.begin_whole(&mut state.writer, &mut tables);
-        Ok((Begun { at, import, last: tables, rows }, piece))
-    }
+            Ok::<_, MergeError>(None)
+        }
+    };
+    threads::pipeline(threads::Results::Large, work, consume, |pipeline| {
+        batch.iter().try_for_each(|&at| pipeline.push(Step::Read(at)))
+    })
 }
 
 fn read(input: &Input) -> Result<Tables, Error> {

@@ -1,23 +1,25 @@
 //! Numbers processes and GPUs of the merged trace before the first row is written.
 
+mod ranges;
+
 use std::hash::{Hash, Hasher};
 
 use rtl_schema::table::Process;
 use rtl_write::TraceMapping;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use self::ranges::RangePlan;
 use crate::clocks::Clocks;
-use crate::gpus::Devices;
-use crate::input::Input;
-use crate::machines::Machines;
-use crate::ranges::{RangeExtents, RangePlan};
+use crate::identity::{Machines, Places};
+use crate::read::Input;
+use crate::read::ranges::RangeExtents;
 
 /// The numbers of a merged trace.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Plan {
     /// Each process once, with its value in pid columns.
     pub(crate) processes: Vec<(i64, Process)>,
-    /// By input, the numbers of its rows.
+    /// The numbers of rows, by input.
     pub(crate) parts: Vec<TraceMapping>,
     /// The last range id that a part has for one of its blocks.
     pub(crate) last_range: i64,
@@ -35,7 +37,8 @@ enum Identity {
 }
 
 impl Plan {
-    pub(crate) fn of(inputs: &[Input], machines: &Machines, devices: &Devices, clocks: &Clocks) -> Self {
+    pub(crate) fn new(inputs: &[Input], places: &Places, clocks: &Clocks) -> Self {
+        let Places { machines, devices } = places;
         let mut plan = Self { clock: clocks.reference.clone(), ..Self::default() };
         let mut known: FxHashMap<Identity, usize> = FxHashMap::default();
         let mut spaces: FxHashMap<(usize, u32), u32> = FxHashMap::default();
@@ -70,7 +73,7 @@ impl Plan {
         let space = |&index: &usize| plan.processes[index].1.space;
         let spaces: Vec<Vec<u32>> = members.iter().map(|own| own.iter().map(space).collect()).collect();
         let extents: Vec<&RangeExtents> = inputs.iter().map(|input| &input.ranges).collect();
-        let ranges = RangePlan::of(&extents, &spaces);
+        let ranges = RangePlan::new(&extents, &spaces);
         plan.last_range = ranges.last;
         for (((at, own), spaces), ranges) in members.iter().enumerate().zip(spaces).zip(ranges.blocks) {
             plan.parts.push(TraceMapping {
@@ -86,7 +89,7 @@ impl Plan {
         plan
     }
 
-    /// A hash of the traces, the options that matter and the version of the program.
+    /// Hashes the traces, the options that matter and the version of the program.
     pub(crate) fn fingerprint(&self, inputs: &[Input]) -> u64 {
         let mut hasher = FxHasher::default();
         env!("CARGO_PKG_VERSION").hash(&mut hasher);

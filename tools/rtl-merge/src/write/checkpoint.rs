@@ -22,9 +22,9 @@ use cli::{Failure, ResultExt};
 use rtl_write::{NativeWriter, StringLog};
 use rustc_hash::FxHasher;
 
-use crate::input::Input;
 use crate::output;
-use crate::rows::Rows;
+use crate::plan::Plan;
+use crate::read::{Input, Rows};
 
 /// Bytes that a power loss may cost: the output of some seconds.
 const UNSYNCED: u64 = 256 << 20;
@@ -63,7 +63,6 @@ struct Disk {
     every: u64,
 }
 
-/// The state of a merge.
 #[derive(Debug)]
 pub(crate) struct MergeState {
     pub(crate) writer: NativeWriter,
@@ -80,7 +79,8 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Where the folder cannot be written, or another merge uses it.
-    pub(crate) fn open(output: &Path, inputs: &[Input], fingerprint: u64) -> Result<Self, Failure> {
+    pub(crate) fn open(output: &Path, inputs: &[Input], plan: &Plan) -> Result<Self, Failure> {
+        let fingerprint = plan.fingerprint(inputs);
         // A link stays; the file that it leads to is replaced.
         let output = output.canonicalize().unwrap_or_else(|_| output.to_owned());
         let open = || -> io::Result<(NamedDir, File)> {
@@ -332,7 +332,7 @@ mod tests {
     /// A merge after one synced checkpoint and `more` others, with as many threads.
     fn started(output: &Path, more: usize, limit: usize) -> (Checkpoint, MergeState) {
         threads::set_limit(NonZero::new(limit).unwrap());
-        let mut checkpoint = Checkpoint::open(output, &[], 7).unwrap();
+        let mut checkpoint = Checkpoint::open(output, &[], &Plan::default()).unwrap();
         checkpoint.states().disk = Disk { sync: record, every: 0 };
         let mut merge = checkpoint.start(false).unwrap();
         for done in 0..=more {
@@ -384,7 +384,7 @@ mod tests {
         fs::write(victim.join("part"), "precious").unwrap();
         std::os::unix::fs::symlink(&victim, folder.path().join(".all.db.rtl-merge-link")).unwrap();
         fs::create_dir(folder.path().join(".all.db.rtl-merge-open")).unwrap();
-        let mut checkpoint = Checkpoint::open(&output, &[], 7).unwrap();
+        let mut checkpoint = Checkpoint::open(&output, &[], &Plan::default()).unwrap();
         assert_eq!(fs::metadata(checkpoint.folder.name()).unwrap().mode() & 0o777, 0o700);
         checkpoint.start(true).unwrap();
         drop(checkpoint);
@@ -397,7 +397,7 @@ mod tests {
         let victim = folder.path().join("victim");
         fs::create_dir(&victim).unwrap();
         fs::write(victim.join("part"), "precious").unwrap();
-        let mut checkpoint = Checkpoint::open(&folder.path().join("all.db"), &[], 7).unwrap();
+        let mut checkpoint = Checkpoint::open(&folder.path().join("all.db"), &[], &Plan::default()).unwrap();
         fs::rename(checkpoint.folder.name(), folder.path().join("moved")).unwrap();
         std::os::unix::fs::symlink(&victim, checkpoint.folder.name()).unwrap();
         checkpoint.start(false).unwrap();

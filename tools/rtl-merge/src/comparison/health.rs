@@ -1,10 +1,10 @@
-//! Whether the figures of a job can be believed.
+//! The verdict on the figures of a job.
 
 use rtl_analysis::trust::{self, Health};
 
-use crate::imbalance::Imbalance;
-use crate::input::Input;
-use crate::waits::Waits;
+use super::imbalance::Imbalance;
+use super::waits::Waits;
+use crate::read::Input;
 
 /// The verdict on all traces, and on how long their ranks waited for each other.
 pub(crate) fn of_job(inputs: &[Input], waits: &Waits, imbalance: &Imbalance) -> Health {

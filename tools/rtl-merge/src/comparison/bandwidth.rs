@@ -3,11 +3,11 @@
 use rtl_analysis::ranks::Bandwidth;
 use rtl_analysis::ranks::bandwidth::{BandwidthSums, MatchedCalls};
 
+use super::waits::Waits;
 use crate::clocks::Clocks;
-use crate::input::Input;
-use crate::waits::Waits;
+use crate::read::Input;
 
-/// By operation, communicator and size; and the calls without a size, where the traces state that of others.
+/// Returns bandwidths by operation, communicator and size, and the number of calls without a size, where the traces state that of others.
 pub(crate) fn bandwidths(inputs: &[Input], clocks: &Clocks, waits: &Waits) -> (Vec<Bandwidth>, u64) {
     let mut sums = BandwidthSums::new(inputs.iter().map(|input| &input.collectives.sizes));
     for (at, input) in inputs.iter().enumerate() {

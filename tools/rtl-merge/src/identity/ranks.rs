@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use cli::Failure;
 use regex_lite::Regex;
 
-use crate::input::Input;
+use crate::read::Input;
 
-/// Ranks set by `--set-rank FILE=N`.
+/// The ranks of `--set-rank FILE=N`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RankOverrides(Vec<(String, u32)>);
 
@@ -38,7 +38,7 @@ impl RankOverrides {
     }
 }
 
-/// Whether `file` is this path or its name.
+/// The user may write the path of a trace or its name.
 fn is_named(path: &Path, file: &str) -> bool {
     Path::new(file) == path || path.file_name().is_some_and(|name| name == file)
 }
@@ -59,7 +59,7 @@ pub(crate) fn assign(
         }
     }
     if inputs.iter().all(|input| input.ranks().is_empty()) {
-        let named: Vec<Option<u32>> = inputs.iter().map(|input| of_name(&input.name())).collect();
+        let named: Vec<Option<u32>> = inputs.iter().map(|input| rank_of_name(&input.name())).collect();
         let mut distinct: Vec<u32> = named.iter().copied().flatten().collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -89,7 +89,7 @@ fn key(input: &Input) -> (u32, i64, &Path) {
 }
 
 /// The number after the word `rank` in a file name.
-pub(crate) fn of_name(name: &str) -> Option<u32> {
+pub(crate) fn rank_of_name(name: &str) -> Option<u32> {
     static RANK: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"(?i)(?:^|[^a-z])rank[-_.=]?(\d+)").ok());
     RANK.as_ref()?.captures(name)?.get(1)?.as_str().parse().ok()
@@ -128,7 +128,7 @@ fn check_repeated(inputs: &[Input]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether two traces may share a rank: parts of one process, or a process and its child, which inherits the environment
+/// Two traces may share a rank if they are parts of one process, or of a process and its child, which inherits the environment
 /// variables of the rank.
 fn related(one: &Input, other: &Input) -> bool {
     let mut pairs = one.processes.iter().flat_map(|a| other.processes.iter().map(move |b| (a, b)));
@@ -155,7 +155,7 @@ mod tests {
             ("frank3.db", None),
             ("trace_4242.db", None),
         ] {
-            assert_eq!(of_name(name), rank, "{name}");
+            assert_eq!(rank_of_name(name), rank, "{name}");
         }
     }
 }

@@ -9,21 +9,19 @@ use rtl_analysis::ranks::{KernelImbalance, Outlier, Steps};
 use rtl_analysis::stats::CallTotal;
 use serde::Serialize;
 
-use crate::input::Input;
-use crate::members::Members;
-use crate::waits::Waits;
+use super::members::{Member, Members};
+use super::waits::Waits;
+use crate::read::Input;
 
 /// The number of kernels and outliers in the document, at most.
 pub const MOST: usize = 200;
 
-/// One rank's own work.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rank {
-    /// Its name, as in the table of waits.
+    /// The name in the table of waits.
     pub member: String,
-    /// Its number in the job, where it has one.
     pub rank: Option<u32>,
-    /// The number of its GPU in the merged trace.
+    /// The number in the merged trace.
     pub gpu: Option<i64>,
     /// The union of its ops in ns, of a process in several traces summed over them; unknown where rows are far from the
     /// order of their starts.
@@ -35,23 +33,22 @@ pub struct Rank {
 /// The comparison of ranks. All but `ranks` needs two of them.
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Imbalance {
-    /// By rank, then by trace, process and GPU.
+    /// Sorted by rank, then by trace, process and GPU.
     pub ranks: Vec<Rank>,
     /// How even the steps between the collectives of the largest group are, where it has enough.
     pub steps: Option<Steps>,
     /// How even each kernel is, what evenness would save most first; [`MOST`] at most.
     pub kernels: Vec<KernelImbalance>,
-    /// How many more kernels there are.
+    /// The number of kernels beyond [`MOST`].
     pub other_kernels: usize,
     /// The outliers among ranks; [`MOST`] at most.
     pub outliers: Vec<Outlier>,
-    /// How many more there are.
+    /// The number of outliers beyond [`MOST`].
     pub other_outliers: usize,
 }
 
 impl Imbalance {
-    /// From what each trace said of its own ranks.
-    pub(crate) fn of(inputs: &[Input], members: &Members, waits: &Waits, kernels: &KernelIndex) -> Self {
+    pub(crate) fn new(inputs: &[Input], members: &Members, waits: &Waits, kernels: &KernelIndex) -> Self {
         let names = members.names();
         let mut busy: Vec<Option<(i64, i64)>> = vec![Some((0, 0)); names.len()];
         let mut totals: Vec<BTreeMap<usize, CallTotal>> = Vec::new();
@@ -68,7 +65,7 @@ impl Imbalance {
                 }
             }
         }
-        let rank = |(member, busy): (&crate::members::Member, &Option<(i64, i64)>)| Rank {
+        let rank = |(member, busy): (&Member, &Option<(i64, i64)>)| Rank {
             member: member.name.clone(),
             rank: member.rank,
             gpu: member.gpu,
@@ -79,7 +76,7 @@ impl Imbalance {
             Self { ranks: members.all.iter().zip(&busy).map(rank).collect(), ..Self::default() };
         if names.len() > 1 {
             imbalance.steps.clone_from(&waits.steps);
-            imbalance.compare(&names, &waits.by_member, &named(totals, kernels));
+            imbalance.compare(&names, &waits.by_member, &with_names(totals, kernels));
         }
         imbalance
     }
@@ -104,7 +101,7 @@ impl Imbalance {
 }
 
 /// The kernels that any rank ran, by name.
-fn named(totals: Vec<BTreeMap<usize, CallTotal>>, kernels: &KernelIndex) -> Vec<KernelTotals> {
+fn with_names(totals: Vec<BTreeMap<usize, CallTotal>>, kernels: &KernelIndex) -> Vec<KernelTotals> {
     let all = kernels.labels().zip(totals).filter(|(_, ran)| !ran.is_empty());
     let mut named: Vec<KernelTotals> = all
         .map(|(label, ran)| KernelTotals { name: label.to_owned(), ran: ran.into_iter().collect() })

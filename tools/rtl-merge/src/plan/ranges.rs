@@ -1,91 +1,22 @@
-//! The ids of ranges. Recorders count ranges, so ids of a process mostly follow each other. Then they do so in the merged trace too, and
-//! pieces need no list of new ids.
+//! The ids of ranges in the merged trace. Recorders count ranges, so ids of a process mostly follow each other. Then they do so in the merged
+//! trace too, and pieces need no list of new ids.
 
-use rtl_schema::{Id, ProcessId, Tables};
 use rtl_write::RangeBlock;
 
-/// The range ids of each process of a trace, by [`ProcessId`].
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RangeExtents(Vec<Extent>);
-
-/// The range ids that rows have or are in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Extent {
-    /// The least and the greatest one.
-    ends: Option<(Id, Id)>,
-    /// How many ranges have one.
-    ranges: u64,
-}
-
-impl Extent {
-    #[inline]
-    fn add(&mut self, id: Id) {
-        if id != 0 {
-            self.ends = Some(self.ends.map_or((id, id), |(first, last)| (first.min(id), last.max(id))));
-        }
-    }
-
-    fn append(&mut self, other: Self) {
-        let (first, last) = other.ends.unwrap_or_default();
-        self.add(first);
-        self.add(last);
-        self.ranges += other.ranges;
-    }
-
-    /// The ends and the number of ids from one to the other, where ranges have at least half of these.
-    fn dense(&self) -> Option<(Id, Id, i64)> {
-        let (first, last) = self.ends?;
-        let ids = last.checked_sub(first)?.checked_add(1)?;
-        (ids as u64 <= 2 * self.ranges).then_some((first, last, ids))
-    }
-}
-
-impl RangeExtents {
-    /// Adds the ids of a chunk.
-    pub(crate) fn add(&mut self, chunk: &Tables) {
-        for range in chunk.ranges.iter().filter(|range| range.id != 0) {
-            let extent = self.of(range.process);
-            extent.add(range.id);
-            extent.ranges += 1;
-        }
-        let (tracks, dispatches) = (&chunk.tracks, &chunk.dispatches);
-        for copy in &chunk.copies {
-            self.of(tracks.get(copy.track).process).add(copy.range);
-        }
-        if dispatches.range.uniform() == Some(0) {
-            return;
-        }
-        // Most dispatches are in the range of the one before.
-        let mut last = None;
-        for (&track, range) in dispatches.track.iter().zip(dispatches.range.iter()) {
-            if last != Some((track, range)) {
-                self.of(tracks.get(track).process).add(range);
-                last = Some((track, range));
-            }
-        }
-    }
-
-    fn of(&mut self, process: ProcessId) -> &mut Extent {
-        let at = process.index();
-        if self.0.len() <= at {
-            self.0.resize(at + 1, Extent::default());
-        }
-        &mut self.0[at]
-    }
-}
+use crate::read::ranges::{Extent, RangeExtents};
 
 /// The ranges of the merged trace.
 #[derive(Debug, Default)]
 pub(crate) struct RangePlan {
-    /// By input and process, the ids that follow each other.
+    /// Ids that follow each other, by input and process.
     pub(crate) blocks: Vec<Vec<Option<RangeBlock>>>,
-    /// The last id of these.
+    /// The last id of a block.
     pub(crate) last: i64,
 }
 
 impl RangePlan {
-    /// Of the extents of each input, in whose `spaces` its processes number their ranges.
-    pub(crate) fn of(inputs: &[&RangeExtents], spaces: &[Vec<u32>]) -> Self {
+    /// Plans the ranges of inputs, in whose `spaces` their processes number them.
+    pub(crate) fn new(inputs: &[&RangeExtents], spaces: &[Vec<u32>]) -> Self {
         let mut extents: Vec<Extent> = Vec::new();
         let processes = spaces.iter().zip(inputs).flat_map(|(spaces, input)| spaces.iter().zip(&input.0));
         for (&space, &extent) in processes {
@@ -104,8 +35,8 @@ impl RangePlan {
                 Some(RangeBlock { first, last: end, new })
             })
             .collect();
-        let of = |&space: &u32| blocks.get(space as usize).copied().flatten();
-        Self { blocks: spaces.iter().map(|spaces| spaces.iter().map(of).collect()).collect(), last }
+        let block = |&space: &u32| blocks.get(space as usize).copied().flatten();
+        Self { blocks: spaces.iter().map(|spaces| spaces.iter().map(block).collect()).collect(), last }
     }
 }
 
@@ -113,6 +44,7 @@ impl RangePlan {
 mod tests {
     use super::*;
     use rtl_schema::table::{Dispatch, Range, Track};
+    use rtl_schema::{ProcessId, Tables};
 
     /// A trace of two processes: the ids of ranges of each, and those that dispatches of the second one are in.
     fn input(ranges: [&[i64]; 2], dispatches: &[i64]) -> RangeExtents {
@@ -131,7 +63,7 @@ mod tests {
     }
 
     fn blocks(inputs: &[RangeExtents; 2], spaces: &[Vec<u32>]) -> (Vec<Vec<Option<[i64; 3]>>>, i64) {
-        let plan = RangePlan::of(&inputs.each_ref(), spaces);
+        let plan = RangePlan::new(&inputs.each_ref(), spaces);
         let ends = |block: &Option<RangeBlock>| block.map(|block| [block.first, block.last, block.new]);
         (plan.blocks.iter().map(|blocks| blocks.iter().map(ends).collect()).collect(), plan.last)
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cli::{Failure, units};
 
-use crate::input::Input;
+use crate::read::Input;
 
 /// Upper estimate of the bytes of a row: an op, range or call with all columns.
 const BYTES_PER_ROW: u64 = 80;

@@ -3,11 +3,9 @@
 use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
 
-use crate::gpus::Devices;
-use crate::input::Input;
 use crate::plan::Plan;
+use crate::read::Input;
 
-/// A GPU that a process ran ops on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
     /// `rank 3`, with the GPU if the process uses several; the trace if the rank is unknown.
@@ -32,13 +30,14 @@ type Place = (usize, ProcessId, AgentId);
 type Agent = Result<i64, (usize, AgentId)>;
 
 impl Members {
-    pub(crate) fn of(inputs: &[Input], plan: &Plan, devices: &Devices) -> Self {
+    pub(crate) fn new(inputs: &[Input], plan: &Plan) -> Self {
         let mut places: Vec<(Option<u32>, Place, i64, Agent)> = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             for own in &input.totals {
                 let rank = input.processes.get(own.process.index()).and_then(|process| process.rank);
-                let pid = plan.parts[at].pids.get(own.process.index()).copied().unwrap_or(-1);
-                let number = devices.numbers[at].get(own.agent.index()).copied().flatten();
+                let part = &plan.parts[at];
+                let pid = part.pids.get(own.process.index()).copied().unwrap_or(-1);
+                let number = part.gpus.get(own.agent.index()).copied().flatten();
                 let agent = number.ok_or((at, own.agent));
                 places.push((rank, (at, own.process, own.agent), pid, agent));
             }
@@ -81,7 +80,6 @@ impl Members {
         self.by_place.get(&(input, process, agent)).copied()
     }
 
-    /// The names of all members.
     pub(crate) fn names(&self) -> Vec<&str> {
         self.all.iter().map(|member| member.name.as_str()).collect()
     }

@@ -6,9 +6,9 @@ use cli::Failure;
 use regex_lite::Regex;
 use rtl_schema::table::Process;
 
-use crate::input::Input;
-use crate::machines::Machines;
+use super::machines::Machines;
 use crate::output::MERGED;
+use crate::read::Input;
 
 /// # Errors
 /// Where two traces name different runs, or different numbers of ranks, or have the same rows.
@@ -51,7 +51,7 @@ struct Run<'a> {
     machine: Option<usize>,
 }
 
-/// Whether two traces hold the same rows of one process: a copy, or a merged trace and one of its sources.
+/// Two traces hold the same rows of one process if one is a copy of the other, or a merged trace that has the other as a source.
 fn is_twice(one: &Run<'_>, other: &Run<'_>) -> bool {
     let (own, others) = (one.input, other.input);
     let is_copy = own.rows == others.rows && own.span == others.span && own.rows.all() > 0;
@@ -59,7 +59,6 @@ fn is_twice(one: &Run<'_>, other: &Run<'_>) -> bool {
         && own.processes.iter().any(|process| others.processes.iter().any(|same| is_same(process, same)))
 }
 
-/// Whether two processes are the same, as far as the traces identify them.
 fn is_same(one: &Process, other: &Process) -> bool {
     match (&one.guid, &other.guid) {
         (Some(guid), Some(same)) => guid == same,
@@ -90,7 +89,7 @@ fn differ(one: &Run<'_>, other: &Run<'_>) -> Option<String> {
     }
 }
 
-/// Whether a run id is only the pid and start of the process that started the run.
+/// A launcher without a name for the run writes its pid and start.
 fn is_launcher(run: &str) -> bool {
     static LAUNCHER: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\d+-\d+$").ok());
     LAUNCHER.as_ref().is_some_and(|launcher| launcher.is_match(run))

@@ -7,8 +7,8 @@ use rtl_schema::{AgentId, ProcessId};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use crate::input::Input;
-use crate::machines::Machines;
+use super::machines::Machines;
+use crate::read::Input;
 
 /// Identifies an agent across traces: by the machine and its place in it, never by an index that environment variables of
 /// the process may change.
@@ -24,27 +24,25 @@ enum Identity {
     Unidentified { input: usize, agent: usize },
 }
 
-/// One agent of the merged trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
     /// The agent of the first trace that lists it, with its number in the merged trace.
     pub(crate) agent: Agent,
-    /// Its value in gpuId columns; `None` for an agent of unknown kind.
+    /// The value in gpuId columns; `None` for an agent of unknown kind.
     pub(crate) number: Option<i64>,
-    /// `node3/gpu5`.
+    /// The machine and the GPU in it, as `node3/gpu5`.
     pub(crate) label: String,
     pub(crate) ranks: BTreeSet<u32>,
     pub(crate) inputs: BTreeSet<usize>,
 }
 
-/// The agents of all traces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Devices {
     /// GPUs by number, then other agents.
     pub(crate) all: Vec<Device>,
-    /// By input and agent, the value in gpuId columns.
+    /// The values in gpuId columns, by input and agent.
     pub(crate) numbers: Vec<Vec<Option<i64>>>,
-    /// By input, the GPU numbers of its monitors and those of the merged trace.
+    /// The GPU numbers of monitors and those of the merged trace, by input.
     pub(crate) monitored: Vec<FxHashMap<i64, i64>>,
     pub(crate) notes: Vec<String>,
 }
@@ -60,13 +58,13 @@ struct SharedAgent {
 
 impl Devices {
     /// Finds all agents; `same` identifies unidentified ones by their index.
-    pub(crate) fn of(inputs: &[Input], machines: &Machines, same: bool) -> Self {
+    pub(crate) fn find(inputs: &[Input], machines: &Machines, same: bool) -> Self {
         let mut found: BTreeMap<Identity, SharedAgent> = BTreeMap::new();
         let mut notes = Vec::new();
         for (at, input) in inputs.iter().enumerate() {
             for (number, agent) in input.agents.iter().enumerate() {
                 let machine = machine(input, at, AgentId(number as u32), machines);
-                let details = Details::of(agent);
+                let details = Details::parse(agent);
                 let own = Identity::Unidentified { input: at, agent: number };
                 let index = Identity::Index { index: agent.number, kind: agent.kind };
                 let known = machine.filter(|&machine| machines.all[machine].is_known());
@@ -184,7 +182,7 @@ impl Devices {
         }
     }
 
-    /// The GPUs, by number.
+    /// In the order of their numbers.
     pub(crate) fn gpus(&self) -> impl Iterator<Item = &Device> {
         self.all.iter().filter(|device| device.agent.kind == AgentKind::Gpu)
     }
@@ -192,16 +190,16 @@ impl Devices {
 
 /// The machine of an agent: of the process that lists it, else of one that used it, else of all processes.
 fn machine(input: &Input, at: usize, agent: AgentId, machines: &Machines) -> Option<usize> {
-    let of = |process: ProcessId| machines.machine(at, process);
+    let on = |process: ProcessId| machines.machine(at, process);
     let listed = &input.agents[agent.index()];
     if let Some(process) = listed.process {
-        return Some(of(process));
+        return Some(on(process));
     }
     let ids = (0..input.processes.len()).map(|process| ProcessId(process as u32));
     let on_node =
         |&process: &ProcessId| listed.node.is_some() && input.processes[process.index()].node == listed.node;
     let user = || input.users.iter().find(|used| used.1 == agent).map(|used| used.0);
-    ids.clone().find(on_node).or_else(user).map(of).or_else(|| machines.only(at))
+    ids.clone().find(on_node).or_else(user).map(on).or_else(|| machines.only(at))
 }
 
 fn identify(agent: &Agent, details: &Details, machine: Option<usize>) -> Option<Identity> {
@@ -215,7 +213,7 @@ fn identify(agent: &Agent, details: &Details, machine: Option<usize>) -> Option<
     }
 }
 
-/// The place of a device, from the details of a trace.
+/// The place of a device, as far as the details in its trace state it.
 #[derive(Debug, Default)]
 struct Details {
     /// `0000:83:00.0`, or the same packed into a number.
@@ -225,7 +223,7 @@ struct Details {
 }
 
 impl Details {
-    fn of(agent: &Agent) -> Self {
+    fn parse(agent: &Agent) -> Self {
         let text = agent.details.as_deref().unwrap_or_default();
         let Ok(details) = serde_json::from_str::<Value>(text) else { return Self::default() };
         let number = |field: &str| details.get(field).and_then(Value::as_i64);

@@ -9,8 +9,8 @@ use rtl_analysis::ranks::{StepMethod, Steps};
 use rtl_schema::identity;
 use serde::Serialize;
 
+use super::members::Members;
 use crate::clocks::Clocks;
-use crate::members::Members;
 
 /// Calls of the collectives that a thread adds up at a time.
 const PART: usize = 50_000;
@@ -18,17 +18,14 @@ const PART: usize = 50_000;
 /// The collectives of one group of ranks with one kernel.
 #[derive(Debug, Clone, Serialize)]
 pub struct Group {
-    /// The kernel.
     pub kernel: String,
-    /// Its members.
     pub members: Vec<String>,
-    /// How many collectives.
     pub collectives: u64,
-    /// Those that lack the calls of members, so that times leave them out: a recording begins and ends elsewhere on each rank.
+    /// The collectives that lack the calls of members, so that times leave them out: a recording begins and ends elsewhere on each rank.
     pub incomplete: u64,
-    /// Those in which a member ends before the last one starts.
+    /// The collectives in which a member ends before the last one starts.
     pub violations: u64,
-    /// Whether the clocks of its members agree: else the next two are unknown.
+    /// The clocks of its members agree; the next two are unknown where they do not.
     pub on_one_clock: bool,
     /// From the first arrival to the last in ns, summed.
     pub arrival_spread_ns: Option<i64>,
@@ -41,19 +38,16 @@ pub struct Group {
 /// The waits of one rank in collectives.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rank {
-    /// Its name: its rank, or its trace where that is unknown.
+    /// The rank, or the trace where that is unknown.
     pub member: String,
-    /// Its waits.
     #[serde(flatten)]
     pub waits: RankWaits,
 }
 
-/// All that collectives say.
+/// The waits of all ranks.
 #[derive(Debug, Clone, Serialize, Default)]
 pub struct Waits {
-    /// By group and kernel.
     pub groups: Vec<Group>,
-    /// By rank.
     pub ranks: Vec<Rank>,
     /// The rank that the others waited for, computed without clocks, where one is an outlier.
     pub straggler: Option<String>,
@@ -62,14 +56,13 @@ pub struct Waits {
     /// The steps between the collectives of the largest group, where it has enough.
     #[serde(skip)]
     pub(crate) steps: Option<Steps>,
-    /// By member, the ns that it waited, computed without clocks, and in how many collectives.
+    /// The ns that each member waited, computed without clocks, and in how many collectives.
     #[serde(skip)]
     pub(crate) by_member: Vec<(i64, u64)>,
 }
 
 impl Waits {
-    /// From what the ranks did together.
-    pub(crate) fn of(clocks: &Clocks, members: &Members) -> Self {
+    pub(crate) fn new(clocks: &Clocks, members: &Members) -> Self {
         let places = &clocks.found.members;
         let positions: Vec<Option<usize>> =
             places.iter().map(|place| members.position(place.input, place.process, place.agent)).collect();

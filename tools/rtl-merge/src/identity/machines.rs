@@ -4,7 +4,7 @@ use rtl_schema::ProcessId;
 use rtl_schema::table::Process;
 use rustc_hash::FxHashMap;
 
-use crate::input::Input;
+use crate::read::Input;
 
 /// The property that identifies a machine, best evidence first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,27 +13,24 @@ pub(crate) enum Evidence {
     Boot(String),
     /// The machine id. One run on a machine ran during one boot.
     Machine(String),
-    /// The host name.
     Host(String),
     /// Unknown: the position of the trace, and the node number in it.
     Unknown(usize, Option<u32>),
 }
 
-/// One machine.
 #[derive(Debug, Clone)]
 pub(crate) struct Machine {
     pub(crate) evidence: Evidence,
-    /// A unique name.
+    /// A name that no other machine of the job has.
     pub(crate) label: String,
 }
 
-/// The machines of a merge.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Machines {
     /// In the order of the traces.
     pub(crate) all: Vec<Machine>,
-    /// By input and process, the index of its machine.
-    of: Vec<Vec<usize>>,
+    /// The index of the machine, by input and process.
+    by_process: Vec<Vec<usize>>,
 }
 
 impl Evidence {
@@ -48,24 +45,23 @@ impl Evidence {
 }
 
 impl Machine {
-    /// Whether all its processes are known to share a clock.
+    /// All its processes are known to share a clock, which belongs to one boot.
     pub(crate) fn has_one_clock(&self) -> bool {
         self.evidence.tag().is_some()
     }
 
-    /// Whether it is identified at all.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.evidence, Evidence::Unknown(..))
     }
 }
 
 impl Machines {
-    pub(crate) fn of(inputs: &[Input]) -> Self {
+    pub(crate) fn find(inputs: &[Input]) -> Self {
         let boots = boots(inputs);
         let mut machines = Self::default();
         let mut index: FxHashMap<Evidence, usize> = FxHashMap::default();
         for (at, input) in inputs.iter().enumerate() {
-            let mut of = Vec::new();
+            let mut own = Vec::new();
             for process in &input.processes {
                 let evidence = evidence(process, at, &boots);
                 let next = machines.all.len();
@@ -74,25 +70,24 @@ impl Machines {
                     let label = machines.label(process, input);
                     machines.all.push(Machine { evidence, label });
                 }
-                of.push(machine);
+                own.push(machine);
             }
-            machines.of.push(of);
+            machines.by_process.push(own);
         }
         machines
     }
 
-    /// The machine of a process.
     pub(crate) fn machine(&self, input: usize, process: ProcessId) -> usize {
-        self.of[input][process.index()]
+        self.by_process[input][process.index()]
     }
 
     /// The machine of all processes of an input, if it is one.
     pub(crate) fn only(&self, input: usize) -> Option<usize> {
-        let first = *self.of[input].first()?;
-        self.of[input].iter().all(|&machine| machine == first).then_some(first)
+        let first = *self.by_process[input].first()?;
+        self.by_process[input].iter().all(|&machine| machine == first).then_some(first)
     }
 
-    /// A unique name for the machine of `process`.
+    /// A name that no machine has yet, for that of `process`.
     fn label(&self, process: &Process, input: &Input) -> String {
         let file = || input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = match (&process.host, process.node) {

@@ -25,6 +25,9 @@ pub(crate) const TABLES: [&str; 19] = [
     "profiler spans",
 ];
 
+const LINKS: usize = 7;
+const THREADS: usize = 12;
+
 /// The number of rows of each table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Rows {
@@ -35,27 +38,53 @@ pub(crate) struct Rows {
 impl Rows {
     /// Adds the rows of a chunk, except for threads, which every chunk repeats.
     pub(crate) fn add(&mut self, chunk: &Tables) {
-        let opaque: usize = chunk.opaque_tables.iter().map(|table| table.rows.len()).sum();
+        let Tables {
+            info: _,
+            strings: _,
+            processes: _,
+            threads: _,
+            agents: _,
+            tracks: _,
+            shapes: _,
+            collectives: _,
+            symbols: _,
+            dispatches,
+            copies,
+            barriers,
+            api_calls,
+            ranges,
+            operators,
+            python_frames,
+            memory_events,
+            spans,
+            allocations,
+            counters,
+            monitors,
+            stack_frames,
+            extra_links,
+            opaque_tables,
+            problems: _,
+        } = chunk;
         let counts = [
-            chunk.dispatches.len(),
-            chunk.copies.len(),
-            chunk.barriers.len(),
-            chunk.ranges.len(),
-            chunk.api_calls.len(),
-            chunk.api_calls.arguments.len(),
-            chunk.api_calls.launches.len(),
-            chunk.extra_links.len(),
-            chunk.allocations.len(),
-            chunk.counters.len(),
-            chunk.monitors.len(),
-            chunk.stack_frames.len(),
+            dispatches.len(),
+            copies.len(),
+            barriers.len(),
+            ranges.len(),
+            api_calls.len(),
+            api_calls.arguments.len(),
+            api_calls.launches.len(),
+            extra_links.len(),
+            allocations.len(),
+            counters.len(),
+            monitors.len(),
+            stack_frames.len(),
             0,
-            opaque,
-            chunk.operators.len(),
-            chunk.memory_events.len(),
-            chunk.python_frames.len(),
-            chunk.dispatches.collective.iter().flatten().count(),
-            chunk.spans.len(),
+            opaque_tables.iter().map(|table| table.rows.len()).sum(),
+            operators.len(),
+            memory_events.len(),
+            python_frames.len(),
+            dispatches.collective.iter().flatten().count(),
+            spans.len(),
         ];
         for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count as u64;
@@ -64,7 +93,13 @@ impl Rows {
 
     /// Adds the rows that remain after the last chunk.
     pub(crate) fn add_last(&mut self, last: &Tables) {
-        self.counts[12] += last.threads.len() as u64;
+        self.counts[THREADS] += last.threads.len() as u64;
+    }
+
+    pub(crate) fn sum(all: impl Iterator<Item = Self>) -> Self {
+        let mut sum = Self::default();
+        all.for_each(|rows| sum.append(&rows));
+        sum
     }
 
     /// Adds the counts of another trace.
@@ -82,15 +117,14 @@ impl Rows {
 
     /// The links of ops to further calls.
     pub(crate) fn links(&self) -> u64 {
-        self.counts[7]
+        self.counts[LINKS]
     }
 
-    /// All rows.
     pub(crate) fn all(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Kernels, copies and barriers.
+    /// The rows that a GPU executed: kernels, copies and barriers.
     pub(crate) fn executed(&self) -> u64 {
         self.counts[..3].iter().sum()
     }
