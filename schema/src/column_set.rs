@@ -15,10 +15,12 @@ macro_rules! columns {
         columns { $($(#[$meta:meta])* $field:ident: $value:ty => $storage:ty,)* }
         extra { $($(#[$extra_meta:meta])* $visibility:vis $extra:ident: $extra_type:ty,)* }
     ) => {
-        $(#[$row_meta])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq)]
-        pub struct $Row {
-            $($(#[$meta])* pub $field: $value,)*
+        $crate::table::row! {
+            $(#[$row_meta])*
+            #[derive(Debug, Clone, Copy, Default, PartialEq)]
+            pub struct $Row {
+                $($(#[$meta])* pub $field: $value,)*
+            }
         }
 
         $(#[$table_meta])*

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::row;
 use crate::ProcessId;
 
 /// The kind of an agent.
@@ -16,35 +17,37 @@ pub enum AgentKind {
     Unknown,
 }
 
-/// An HSA device as one trace knows it. The same device seen by several processes of one host is one agent
-/// where the source identifies it.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Agent {
-    /// The kind.
-    #[serde(skip)]
-    pub kind: AgentKind,
-    /// The number to show and to filter by (`GPU 3`), unique among the GPUs of the trace.
-    pub number: i64,
-    /// The machine, where one trace holds several (RPD's packed ids, merged rocprofv3).
-    pub node: Option<u32>,
-    /// The process that listed it, where each process lists its own.
-    #[serde(skip)]
-    pub process: Option<ProcessId>,
-    /// The id of the source (gpuId, KFD node id, agent handle).
-    pub source_id: i64,
-    /// Position among all agents of the machine (KFD node id), if known.
-    pub absolute_index: Option<i64>,
-    /// Position among the visible agents, if known.
-    pub logical_index: Option<i64>,
-    /// Position among the visible agents of its kind, if known.
-    pub type_index: Option<i64>,
-    /// `gfx942`.
-    pub target: Option<String>,
-    /// `AMD Instinct MI300X`.
-    pub product: Option<String>,
-    /// The unique id of the device, if known.
-    pub uuid: Option<String>,
-    /// All other fields of the source, as JSON text.
-    pub details: Option<String>,
+row! {
+    /// An HSA device as one trace knows it. The same device seen by several processes of one host is one agent
+    /// where the source identifies it.
+    #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "camelCase", default)]
+    pub struct Agent {
+        /// The kind.
+        #[serde(skip)]
+        pub kind: AgentKind,
+        /// The number to show and to filter by (`GPU 3`), unique among the GPUs of the trace.
+        pub number: i64,
+        /// The machine, where one trace holds several (RPD's packed ids, merged rocprofv3).
+        pub node: Option<u32>,
+        /// The process that listed it, where each process lists its own.
+        #[serde(skip)]
+        pub process: Option<ProcessId>,
+        /// The id of the source (gpuId, KFD node id, agent handle).
+        pub source_id: i64,
+        /// Position among all agents of the machine (KFD node id), if known.
+        pub absolute_index: Option<i64>,
+        /// Position among the visible agents, if known.
+        pub logical_index: Option<i64>,
+        /// Position among the visible agents of its kind, if known.
+        pub type_index: Option<i64>,
+        /// `gfx942`.
+        pub target: Option<String>,
+        /// `AMD Instinct MI300X`.
+        pub product: Option<String>,
+        /// The unique id of the device, if known.
+        pub uuid: Option<String>,
+        /// All other fields of the source, as JSON text.
+        pub details: Option<String>,
+    }
 }

@@ -1,3 +1,4 @@
+use super::row;
 use crate::{AgentId, Id, ProcessId};
 
 /// The action of an allocation event.
@@ -80,37 +81,39 @@ impl AllocationKind {
     }
 }
 
-/// One allocation, release or scratch event.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Allocation {
-    /// The id of the source.
-    pub id: Id,
-    /// The process.
-    pub process: ProcessId,
-    /// The thread.
-    pub tid: Option<i64>,
-    /// The agent whose memory it is; releases often have none.
-    pub agent: Option<AgentId>,
-    /// The queue (scratch events).
-    pub queue: Option<i64>,
-    /// The HIP stream.
-    pub stream: Option<i64>,
-    /// The action.
-    pub kind: AllocationKind,
-    /// The kind of memory.
-    pub level: AllocationLevel,
-    /// Start in ns.
-    pub start: i64,
-    /// End minus start in ns.
-    pub duration: Option<i64>,
-    /// Address.
-    pub address: Option<u64>,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// The source's flags (scratch events).
-    pub flags: Option<i64>,
-    /// The correlation id; 0 is unknown.
-    pub correlation: Id,
+row! {
+    /// One allocation, release or scratch event.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Allocation {
+        /// The id of the source.
+        pub id: Id,
+        /// The process.
+        pub process: ProcessId,
+        /// The thread.
+        pub tid: Option<i64>,
+        /// The agent whose memory it is; releases often have none.
+        pub agent: Option<AgentId>,
+        /// The queue (scratch events).
+        pub queue: Option<i64>,
+        /// The HIP stream.
+        pub stream: Option<i64>,
+        /// The action.
+        pub kind: AllocationKind,
+        /// The kind of memory.
+        pub level: AllocationLevel,
+        /// Start in ns.
+        pub start: i64,
+        /// End minus start in ns.
+        pub duration: Option<i64>,
+        /// Address.
+        pub address: Option<u64>,
+        /// Size in bytes.
+        pub bytes: u64,
+        /// The source's flags (scratch events).
+        pub flags: Option<i64>,
+        /// The correlation id; 0 is unknown.
+        pub correlation: Id,
+    }
 }
 
 /// All allocation events of a trace, in the order of the source.

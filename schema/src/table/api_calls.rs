@@ -1,3 +1,4 @@
+use super::row;
 use crate::column_set::columns;
 use crate::{Column, Durations, Id, NameId, OptionalColumn, ProcessId};
 
@@ -42,46 +43,50 @@ columns! {
     }
 }
 
-/// One named argument of a call, where the source keeps them apart (rocprofv3).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ApiArgument {
-    /// Row of the call in [`ApiCalls`].
-    pub call: u32,
-    /// Position, from 0.
-    pub position: u32,
-    /// Its C type.
-    pub kind: NameId,
-    /// Its name.
-    pub name: NameId,
-    /// Its value as text.
-    pub value: NameId,
+row! {
+    /// One named argument of a call, where the source keeps them apart (rocprofv3).
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ApiArgument {
+        /// Row of the call in [`ApiCalls`].
+        pub call: u32,
+        /// Position, from 0.
+        pub position: u32,
+        /// Its C type.
+        pub kind: NameId,
+        /// Its name.
+        pub name: NameId,
+        /// Its value as text.
+        pub value: NameId,
+    }
 }
 
-/// Stored launch or copy parameters of a call (`rocpd_kernelapi`, `rocpd_copyapi`).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct ApiLaunch {
-    /// Row of the call in [`ApiCalls`].
-    pub call: u32,
-    /// The kernel launched; `NONE` for a copy.
-    pub kernel: NameId,
-    /// The launch shape, if known.
-    pub shape: Option<crate::ShapeId>,
-    /// The HIP stream as stored text.
-    pub stream: NameId,
-    /// Bytes of a copy, if stored.
-    pub bytes: Option<u64>,
-    /// Width and height of a 2D copy.
-    pub extent: Option<(u64, u64)>,
-    /// Requested direction of a copy.
-    pub direction: super::Direction,
-    /// Destination and source address of a copy.
-    pub addresses: Option<(u64, u64)>,
-    /// Destination and source device of a copy, as the source numbers them.
-    pub devices: Option<(i64, i64)>,
-    /// Whether the copy was synchronous.
-    pub sync: bool,
-    /// Whether host memory was pinned.
-    pub pinned: bool,
+row! {
+    /// Stored launch or copy parameters of a call (`rocpd_kernelapi`, `rocpd_copyapi`).
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct ApiLaunch {
+        /// Row of the call in [`ApiCalls`].
+        pub call: u32,
+        /// The kernel launched; `NONE` for a copy.
+        pub kernel: NameId,
+        /// The launch shape, if known.
+        pub shape: Option<crate::ShapeId>,
+        /// The HIP stream as stored text.
+        pub stream: NameId,
+        /// Bytes of a copy, if stored.
+        pub bytes: Option<u64>,
+        /// Width and height of a 2D copy.
+        pub extent: Option<(u64, u64)>,
+        /// Requested direction of a copy.
+        pub direction: super::Direction,
+        /// Destination and source address of a copy.
+        pub addresses: Option<(u64, u64)>,
+        /// Destination and source device of a copy, as the source numbers them.
+        pub devices: Option<(i64, i64)>,
+        /// Whether the copy was synchronous.
+        pub sync: bool,
+        /// Whether host memory was pinned.
+        pub pinned: bool,
+    }
 }
 
 impl ApiCalls {

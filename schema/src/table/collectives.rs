@@ -1,25 +1,28 @@
 use super::interned::{Distinct, Interned};
+use super::row;
 use crate::{CollectiveId, NameId};
 
-/// What a framework states of a collective that a kernel executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Collective {
-    /// The operation as the framework calls it, e.g. `allreduce`.
-    pub operation: NameId,
-    /// The name of the communicator (PyTorch's process group).
-    pub communicator: NameId,
-    /// The ranks of the communicator as the source's text.
-    pub ranks: NameId,
-    /// How many they are.
-    pub size: Option<u32>,
-    /// The type of the elements as the source calls it, e.g. `BFloat16`.
-    pub data_type: NameId,
-    /// The number of elements that a rank gives.
-    pub sent: Option<u64>,
-    /// The number of elements that a rank gets.
-    pub received: Option<u64>,
-    /// The sequence number within the communicator.
-    pub sequence: Option<u32>,
+row! {
+    /// What a framework states of a collective that a kernel executes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct Collective {
+        /// The operation as the framework calls it, e.g. `allreduce`.
+        pub operation: NameId,
+        /// The name of the communicator (PyTorch's process group).
+        pub communicator: NameId,
+        /// The ranks of the communicator as the source's text.
+        pub ranks: NameId,
+        /// How many they are.
+        pub size: Option<u32>,
+        /// The type of the elements as the source calls it, e.g. `BFloat16`.
+        pub data_type: NameId,
+        /// The number of elements that a rank gives.
+        pub sent: Option<u64>,
+        /// The number of elements that a rank gets.
+        pub received: Option<u64>,
+        /// The sequence number within the communicator.
+        pub sequence: Option<u32>,
+    }
 }
 
 impl Default for Collective {

@@ -1,3 +1,4 @@
+use super::row;
 use crate::{AgentId, Id, NameId, TrackId};
 
 /// The direction of a copy.
@@ -49,39 +50,41 @@ impl Direction {
     }
 }
 
-/// One memory copy or fill executed by an engine or a blit kernel of the runtime.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Copy {
-    /// The id of the source.
-    pub id: Id,
-    /// The source's name for it.
-    pub name: NameId,
-    /// Its track: that of the source GPU for device-to-host, else that of the destination.
-    pub track: TrackId,
-    /// Start in ns.
-    pub start: i64,
-    /// End minus start in ns: negative as stored, `None` where the end is missing.
-    pub duration: Option<i64>,
-    /// The direction.
-    pub direction: Direction,
-    /// Size in bytes, if known (copies of graph launches have none).
-    pub bytes: Option<u64>,
-    /// The agent read from.
-    pub source: Option<AgentId>,
-    /// The agent written to.
-    pub destination: Option<AgentId>,
-    /// Address read from.
-    pub source_address: Option<u64>,
-    /// Address written to.
-    pub destination_address: Option<u64>,
-    /// The requesting thread.
-    pub tid: Option<i64>,
-    /// Ties it to the call; 0 is unknown.
-    pub correlation: Id,
-    /// The id of the innermost range (roctxId); 0 is none.
-    pub range: Id,
-    /// Host time in ns at which it was enqueued, if known.
-    pub enqueued: Option<i64>,
+row! {
+    /// One memory copy or fill executed by an engine or a blit kernel of the runtime.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Copy {
+        /// The id of the source.
+        pub id: Id,
+        /// The source's name for it.
+        pub name: NameId,
+        /// Its track: that of the source GPU for device-to-host, else that of the destination.
+        pub track: TrackId,
+        /// Start in ns.
+        pub start: i64,
+        /// End minus start in ns: negative as stored, `None` where the end is missing.
+        pub duration: Option<i64>,
+        /// The direction.
+        pub direction: Direction,
+        /// Size in bytes, if known (copies of graph launches have none).
+        pub bytes: Option<u64>,
+        /// The agent read from.
+        pub source: Option<AgentId>,
+        /// The agent written to.
+        pub destination: Option<AgentId>,
+        /// Address read from.
+        pub source_address: Option<u64>,
+        /// Address written to.
+        pub destination_address: Option<u64>,
+        /// The requesting thread.
+        pub tid: Option<i64>,
+        /// Ties it to the call; 0 is unknown.
+        pub correlation: Id,
+        /// The id of the innermost range (roctxId); 0 is none.
+        pub range: Id,
+        /// Host time in ns at which it was enqueued, if known.
+        pub enqueued: Option<i64>,
+    }
 }
 
 /// All copies of a trace, in the order of the source. Copies are few beside dispatches, so rows stay rows.

@@ -1,22 +1,25 @@
 use std::str::FromStr;
 
 use super::interned::{Distinct, Interned};
+use super::row;
 use crate::ShapeId;
 use crate::hash::spread;
 
-/// How a kernel was launched. `None` is unknown, never a default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Shape {
-    /// Work-items per work-group, x, y, z.
-    pub workgroup: Option<[u32; 3]>,
-    /// Work-items in all, x, y, z (HSA's grid size).
-    pub items: Option<[u64; 3]>,
-    /// Work-groups in all, x, y, z (HIP's grid size); the last of a dimension may be partial.
-    pub groups: Option<[u64; 3]>,
-    /// LDS of the dispatch in bytes (group segment).
-    pub lds: Option<u32>,
-    /// Scratch of one work-item in bytes (private segment).
-    pub scratch: Option<u32>,
+row! {
+    /// How a kernel was launched. `None` is unknown, never a default.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    pub struct Shape {
+        /// Work-items per work-group, x, y, z.
+        pub workgroup: Option<[u32; 3]>,
+        /// Work-items in all, x, y, z (HSA's grid size).
+        pub items: Option<[u64; 3]>,
+        /// Work-groups in all, x, y, z (HIP's grid size); the last of a dimension may be partial.
+        pub groups: Option<[u64; 3]>,
+        /// LDS of the dispatch in bytes (group segment).
+        pub lds: Option<u32>,
+        /// Scratch of one work-item in bytes (private segment).
+        pub scratch: Option<u32>,
+    }
 }
 
 impl Shape {

@@ -1,3 +1,4 @@
+use super::row;
 use crate::{AgentId, Id, NameId, ProcessId};
 
 /// What a span states.
@@ -26,25 +27,27 @@ impl SpanKind {
     }
 }
 
-/// A span that a profiler states beside the events that it recorded: no work, and no call.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Span {
-    /// The id of the source.
-    pub id: Id,
-    /// What it is.
-    pub kind: SpanKind,
-    /// The process.
-    pub process: ProcessId,
-    /// The GPU of a range on it.
-    pub agent: Option<AgentId>,
-    /// The HIP or CUDA stream of a range on a GPU.
-    pub stream: Option<i64>,
-    /// The name of the range, or of the work of the profiler.
-    pub name: NameId,
-    /// Start in ns.
-    pub start: i64,
-    /// End minus start in ns.
-    pub duration: Option<i64>,
+row! {
+    /// A span that a profiler states beside the events that it recorded: no work, and no call.
+    #[derive(Debug, Clone, Copy, Default, PartialEq)]
+    pub struct Span {
+        /// The id of the source.
+        pub id: Id,
+        /// What it is.
+        pub kind: SpanKind,
+        /// The process.
+        pub process: ProcessId,
+        /// The GPU of a range on it.
+        pub agent: Option<AgentId>,
+        /// The HIP or CUDA stream of a range on a GPU.
+        pub stream: Option<i64>,
+        /// The name of the range, or of the work of the profiler.
+        pub name: NameId,
+        /// Start in ns.
+        pub start: i64,
+        /// End minus start in ns.
+        pub duration: Option<i64>,
+    }
 }
 
 /// All spans of a trace, in the order of the source.
