@@ -21,7 +21,7 @@ pub(crate) enum Values {
     Equal,
 }
 
-/// What fills the rows of one trace.
+/// The recipe of one trace.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fill {
     pub(crate) rows: u64,
@@ -43,7 +43,7 @@ impl Fill {
         row
     }
 
-    /// What a call launches: a kernel or a copy in turn.
+    /// Calls launch a kernel and a copy in turn, because files have a table for each.
     fn launch(self, number: u64) -> ApiLaunch {
         let launch = self.row::<ApiLaunch>("api_launches", number);
         let none = ApiLaunch::default();
@@ -193,7 +193,7 @@ impl Fill {
     }
 }
 
-/// Whether a column numbers rows or refers to one.
+/// Such a column numbers rows or refers to one by its number.
 pub(crate) fn is_identity(column: &str) -> bool {
     matches!(column, "id" | "correlation" | "range" | "call" | "dispatch" | "parent")
 }

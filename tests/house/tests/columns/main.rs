@@ -20,7 +20,7 @@ use crate::filled::{Fill, Values};
 /// A column, by its table.
 type Column = (&'static str, &'static str);
 
-/// What a format keeps of some tables.
+/// Tables with the columns that a format keeps.
 type Claims = &'static [(&'static str, &'static str)];
 
 const ROWS: u64 = 1_000;
