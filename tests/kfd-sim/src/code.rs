@@ -139,12 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_code_object_gives_no_name_and_no_panic() {
+    fn a_damaged_code_object_gives_a_name_or_none_and_one_cut_off_none() {
         for at in 0..0x260 {
             let mut memory = memory();
             memory[at] ^= 0xff;
-            let _ = name_at(BASE + 0x400, BASE, &memory);
-            let _ = name_at(BASE + 0x400, BASE, &memory[..at]);
+            let name = name_at(BASE + 0x400, BASE, &memory);
+            assert!(name.is_none_or(|name| name.len() < memory.len()), "{at:#x}");
+        }
+        // Its symbol ends at 0x230.
+        for end in 0..0x230 {
+            assert_eq!(name_at(BASE + 0x400, BASE, &memory()[..end]), None, "{end:#x}");
         }
     }
 }
