@@ -2,6 +2,7 @@
 
 >>> import rtl
 >>> trace = rtl.open("trace.db")
+>>> dispatches = trace.polars("dispatches")  # a LazyFrame
 >>> dispatches = trace.table("dispatches")   # polars, pandas, pyarrow and DuckDB take it
 >>> kernels = trace.kernels()                # what rtl-summary says of kernels
 """

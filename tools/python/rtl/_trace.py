@@ -54,6 +54,21 @@ class Trace:
         """A table as a stream of Arrow; `columns` names those to read, which costs less than all."""
         return self._source.table(name, None if columns is None else list(columns))
 
+    def polars(self, name, columns=None):
+        """A table as a `polars.LazyFrame`, of which a query reads only the parts that its columns need.
+
+        Raises `rtl.Error` where polars is not installed, or is older than 1.34.
+        """
+        polars, lazy_frame = _import_polars()
+
+        def read(wanted, predicate, rows, _batch_size):
+            frame = polars.DataFrame(self.table(name, columns if wanted is None else wanted))
+            # Polars gives no number of rows together with a predicate that comes before it.
+            frame = frame if rows is None else frame.head(rows)
+            yield frame if predicate is None else frame.filter(predicate)
+
+        return lazy_frame(read, schema=polars.Schema(self.table(name, columns)), is_pure=True)
+
     def summary(self, **flags):
         """What rtl-summary says: a dictionary of the form `rtl-summary/1`.
 
@@ -152,6 +167,18 @@ class Diff(dict):
 
 
 
+
+
+def _import_polars():
+    """The module, and its function that makes a lazy frame of a source."""
+    try:
+        import polars
+        from polars.io.plugins import register_io_source
+    except ImportError as error:
+        raise Error(f"polars cannot be imported: {error}", "python3 -m pip install 'polars>=1.34'") from None
+    if not hasattr(polars.Schema, "__arrow_c_schema__"):
+        raise Error(f"polars {polars.__version__} is older than 1.34", "python3 -m pip install 'polars>=1.34'")
+    return polars, register_io_source
 
 
 def _paths(paths):

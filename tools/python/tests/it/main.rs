@@ -125,6 +125,25 @@ fn a_recorded_process_starts_stops_and_annotates_its_recording() {
 }
 
 #[test]
+fn a_machine_without_polars_is_told_what_to_install() {
+    let Some(package) = Package::new() else { return };
+    // A module that cannot be imported, whatever is installed.
+    fs::write(package.path("polars.py"), "raise ImportError('not here')").unwrap();
+    fs::copy(support::fixture("two-kernels"), package.path("trace.db")).unwrap();
+    let failing = "
+import rtl
+try:
+    rtl.open('trace.db').polars('dispatches')
+except rtl.Error as error:
+    print(error)
+";
+    assert_eq!(
+        printed(package.python("-c").args(["-c", failing])),
+        "polars cannot be imported: not here\nhint: python3 -m pip install 'polars>=1.34'\n"
+    );
+}
+
+#[test]
 fn an_error_has_the_message_and_the_hint_of_the_programs() {
     let Some(package) = Package::new() else { return };
     let failing = "
