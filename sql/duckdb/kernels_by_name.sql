@@ -7,7 +7,8 @@ SELECT coalesce(name, '(no name)') AS name, count(*) AS calls,
     quantile_disc(duration, 0.99) AS p99_ns,
     max(duration) AS max_ns,
     avg(duration) AS mean_ns,
-    var_samp(duration) AS variance_ns2
+    var_samp(duration) AS variance_ns2,
+    coalesce(sum(duration) / nullif(sum(sum(duration)) OVER (), 0), 0) AS share
 FROM dispatches
 WHERE duration IS NOT NULL
 GROUP BY ALL

@@ -8,6 +8,7 @@ mod formats;
 mod queries;
 mod ranks;
 mod refusals;
+mod summary;
 mod tables;
 
 use std::path::Path;
@@ -43,7 +44,13 @@ fn run(arguments: &[&str]) -> Option<Run> {
 
 /// The rows of a query on traces; `None` where the machine has no DuckDB.
 fn rows(traces: &[&Path], query: &str) -> Option<Vec<Value>> {
+    rows_with(traces, query, &[])
+}
+
+/// As [`rows`], with values of parameters, as `name=value`.
+fn rows_with(traces: &[&Path], query: &str, parameters: &[String]) -> Option<Vec<Value>> {
     let mut arguments: Vec<&str> = traces.iter().map(|trace| trace.to_str().unwrap()).collect();
+    arguments.extend(parameters.iter().flat_map(|parameter| ["-p", parameter]));
     // A query may begin with a comment.
     arguments.extend(["--format", "json", "--", query]);
     let run = run(&arguments)?;
