@@ -187,8 +187,7 @@ impl Process {
 
     /// The tracer panics at a place of its own (`tracer/src/base/fault.rs`): `record`, or `record:5` for the sixth time.
     #[must_use]
-    pub fn fails_at(mut self, place: &str) -> Self {
-        self.tracer = library::built("librtl_faulty.so");
+    pub fn fails_at(self, place: &str) -> Self {
         self.setting("RTL_FAULT", place)
     }
 

@@ -20,6 +20,8 @@ pub mod recover;
 pub mod report;
 pub mod status;
 pub mod target;
+#[path = "../../../tracer/src/base/variables.rs"]
+mod variables;
 
 use std::env::var_os;
 use std::io::Write;

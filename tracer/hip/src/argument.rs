@@ -1,41 +1,38 @@
-//! The parameters of HIP's functions: how they are passed, what they say of a copy or launch, and how they are written.
-//!
-//! Each type is passed as the one that HIP's headers have in its place.
+//! The types of the parameters of HIP's functions: each is passed as the type in HIP's headers, notes its part in a copy,
+//! fill or launch, and writes its value.
 
 use std::ffi::{CStr, c_char, c_void};
 
-use calls::{Details, What};
+use crate::call_interface::{CallDetails, CallKind};
 
-use crate::text::Text as Written;
+use crate::text::ArgumentText;
 
-/// A parameter of a function.
 pub(crate) trait Argument {
-    /// What a function that has one asks for.
+    /// The kind of the functions that have such a parameter.
     #[inline]
-    fn asks() -> What
+    fn call_kind() -> CallKind
     where
         Self: Sized,
     {
-        What::Other
+        CallKind::Other
     }
 
-    /// Adds what it says of what the call asks for.
+    /// Sets the fields that the argument decides.
     #[inline]
-    fn note(&self, _: &mut Details) {}
+    fn note(&self, _: &mut CallDetails) {}
 
-    /// Adds the stream, if it says that.
+    /// Sets the stream where the argument is or holds one.
     #[inline]
     fn note_stream(&self, _: &mut u64) {}
 
-    /// Writes it.
-    fn say(&self, name: &str, text: &mut Written);
+    fn write(&self, name: &str, text: &mut ArgumentText);
 }
 
 macro_rules! numbers {
     ($($number:ty)+) => {$(
         impl Argument for $number {
-            fn say(&self, name: &str, text: &mut Written) {
-                text.say(name, format_args!("{self}"));
+            fn write(&self, name: &str, text: &mut ArgumentText) {
+                text.push(name, format_args!("{self}"));
             }
         }
     )+};
@@ -43,25 +40,25 @@ macro_rules! numbers {
 
 numbers! { i32 u32 u64 u8 u16 f32 }
 
-/// Types that are passed as another one and written as that: each with what it notes.
+/// Types that are passed and written as the inner one, each with the fields that it sets.
 macro_rules! meanings {
-    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $(asks $asks:ident)? => $note:expr;)+) => {$(
+    ($($(#[$about:meta])* $name:ident$(<const $axis:ident: $size:ty>)?($inner:ty) $(in $kind:ident)? => $note:expr;)+) => {$(
         $(#[$about])*
         #[derive(Clone, Copy)]
         #[repr(transparent)]
         pub(crate) struct $name$(<const $axis: $size>)?($inner);
 
         impl$(<const $axis: $size>)? Argument for $name$(<$axis>)? {
-            $(#[inline] fn asks() -> What { What::$asks })?
+            $(#[inline] fn call_kind() -> CallKind { CallKind::$kind })?
 
             #[inline]
-            fn note(&self, details: &mut Details) {
-                let note: fn($inner, &mut Details) = $note;
+            fn note(&self, details: &mut CallDetails) {
+                let note: fn($inner, &mut CallDetails) = $note;
                 note(self.0, details);
             }
 
-            fn say(&self, name: &str, text: &mut Written) {
-                self.0.say(name, text);
+            fn write(&self, name: &str, text: &mut ArgumentText) {
+                self.0.write(name, text);
             }
         }
     )+};
@@ -73,8 +70,8 @@ macro_rules! meanings {
 pub(crate) struct Pointer(*const c_void);
 
 impl Argument for Pointer {
-    fn say(&self, name: &str, text: &mut Written) {
-        text.say(name, format_args!("{:#x}", self.0 as usize));
+    fn write(&self, name: &str, text: &mut ArgumentText) {
+        text.push(name, format_args!("{:#x}", self.0 as usize));
     }
 }
 
@@ -85,7 +82,7 @@ pub(crate) struct Stream(Pointer);
 
 impl Argument for Stream {
     #[inline]
-    fn note(&self, details: &mut Details) {
+    fn note(&self, details: &mut CallDetails) {
         self.note_stream(&mut details.stream);
     }
 
@@ -94,39 +91,33 @@ impl Argument for Stream {
         *stream = self.0.0 as u64;
     }
 
-    fn say(&self, name: &str, text: &mut Written) {
-        self.0.say(name, text);
+    fn write(&self, name: &str, text: &mut ArgumentText) {
+        self.0.write(name, text);
     }
 }
 
 meanings! {
-    /// Where a copy goes to.
     Destination(Pointer) => |address, details| details.destination = address.0 as u64;
-    /// Where a copy comes from.
-    Source(Pointer) asks Copy => |address, details| (details.source, details.what) = (address.0 as u64, What::Copy);
-    /// What is filled.
-    Filled(Pointer) asks Fill => |address, details| (details.destination, details.what) = (address.0 as u64, What::Fill);
-    /// How much is copied or filled.
+    Source(Pointer) in Copy => |address, details| (details.source, details.call) = (address.0 as u64, CallKind::Copy);
+    Filled(Pointer) in Fill => |address, details| (details.destination, details.call) = (address.0 as u64, CallKind::Fill);
     Bytes(u64) => |bytes, details| details.bytes = bytes;
-    /// How much is filled, in elements.
+    /// A size in elements of `SIZE` bytes.
     Elements<const SIZE: u64>(u64) => |count, details| details.bytes = count.saturating_mul(SIZE);
     /// Bytes of a row.
     Width(u64) => |bytes, details| details.extent[0] = bytes;
-    /// Elements of a row.
+    /// Elements of a row, of `SIZE` bytes each.
     Columns<const SIZE: u64>(u64) => |count, details| details.extent[0] = count.saturating_mul(SIZE);
-    /// How many rows.
+    /// The number of rows.
     Height(u64) => |rows, details| {
         details.extent[1] = rows;
         details.bytes = details.extent[0].saturating_mul(rows);
     };
     /// `hipMemcpyKind`.
     Kind(i32) => |kind, details| details.kind = kind;
-    /// The number of a device.
     DestinationDevice(i32) => |_, _| ();
-    /// The number of a device.
     SourceDevice(i32) => |_, _| ();
     /// `hipFunction_t`, or the address of a kernel's stub.
-    Kernel(Pointer) asks Launch => |kernel, details| (details.kernel, details.what) = (kernel.0 as u64, What::Launch);
+    Kernel(Pointer) in Launch => |kernel, details| (details.kernel, details.call) = (kernel.0 as u64, CallKind::Launch);
     /// Work-groups.
     Grid(Dim3) => |sizes, details| details.groups = sizes.0;
     /// Work-items of a work-group.
@@ -150,31 +141,31 @@ meanings! {
 pub(crate) struct Lds<T>(T);
 
 impl<T: Argument + Copy + Into<u64>> Argument for Lds<T> {
-    fn note(&self, details: &mut Details) {
+    fn note(&self, details: &mut CallDetails) {
         details.lds = self.0.into();
     }
 
-    fn say(&self, name: &str, text: &mut Written) {
-        self.0.say(name, text);
+    fn write(&self, name: &str, text: &mut ArgumentText) {
+        self.0.write(name, text);
     }
 }
 
-/// A text of C.
+/// A string of C.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Text(pub(crate) *const c_char);
 
 impl Argument for Text {
-    fn say(&self, name: &str, text: &mut Written) {
+    fn write(&self, name: &str, text: &mut ArgumentText) {
         if self.0.is_null() {
-            return text.say(name, format_args!("0x0"));
+            return text.push(name, format_args!("0x0"));
         }
-        // SAFETY: HIP reads it as a text of C, too.
-        text.quote(name, unsafe { CStr::from_ptr(self.0) }.to_bytes());
+        // SAFETY: HIP reads it as a string of C, too.
+        text.push_quoted(name, unsafe { CStr::from_ptr(self.0) }.to_bytes());
     }
 }
 
-/// Structures of integers that are passed by value: their words.
+/// Structures that are passed by value, as arrays of their words.
 macro_rules! structures {
     ($($(#[$about:meta])* $name:ident([$word:ty; $count:literal]);)+) => {$(
         $(#[$about])*
@@ -183,8 +174,8 @@ macro_rules! structures {
         pub(crate) struct $name([$word; $count]);
 
         impl Argument for $name {
-            fn say(&self, name: &str, text: &mut Written) {
-                text.say(name, format_args!("{:x?}", self.0));
+            fn write(&self, name: &str, text: &mut ArgumentText) {
+                text.push(name, format_args!("{:x?}", self.0));
             }
         }
     )+};
@@ -207,9 +198,9 @@ structures! {
 pub(crate) struct Dim3([u32; 3]);
 
 impl Argument for Dim3 {
-    fn say(&self, name: &str, text: &mut Written) {
+    fn write(&self, name: &str, text: &mut ArgumentText) {
         let [x, y, z] = self.0;
-        text.say(name, format_args!("{{{x},{y},{z}}}"));
+        text.push(name, format_args!("{{{x},{y},{z}}}"));
     }
 }
 
@@ -219,7 +210,7 @@ pub(crate) type LaunchConfiguration = Configuration<u64>;
 /// `const HIP_LAUNCH_CONFIG *`.
 pub(crate) type DriverLaunchConfiguration = Configuration<u32>;
 
-/// What a launch is to be, with the size of its LDS as this type.
+/// A pointer to the configuration of a launch, with the type of its size of LDS.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Configuration<Bytes>(*const LaunchFields<Bytes>);
@@ -233,7 +224,7 @@ struct LaunchFields<Bytes> {
 }
 
 impl<Bytes: Copy + Into<u64>> Argument for Configuration<Bytes> {
-    fn note(&self, details: &mut Details) {
+    fn note(&self, details: &mut CallDetails) {
         // SAFETY: null, or what HIP reads, too.
         if let Some(fields) = unsafe { self.0.as_ref() } {
             (details.groups, details.items) = (fields.grid.0, fields.block.0);
@@ -249,7 +240,7 @@ impl<Bytes: Copy + Into<u64>> Argument for Configuration<Bytes> {
         }
     }
 
-    fn say(&self, name: &str, text: &mut Written) {
-        Pointer(self.0.cast()).say(name, text);
+    fn write(&self, name: &str, text: &mut ArgumentText) {
+        Pointer(self.0.cast()).write(name, text);
     }
 }

@@ -7,11 +7,12 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use crate::functions::{NAMES, linked_ones, opened_ones};
-use crate::wrap::LookupKind;
-use crate::{real, telling};
+use crate::names::NAMES;
+use crate::real::LookupKind;
+use crate::wrap::{linked_functions, opened_functions};
+use crate::{real, reporting};
 
-/// Finds what the C library's finds, and in place of HIP's functions those of this library.
+/// Returns this library's functions in place of HIP's, and otherwise the result of the C library's `dlsym`.
 ///
 /// # Safety
 /// As for the C library's.
@@ -25,24 +26,24 @@ pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char)
         "push rdi",
         "push rsi",
         "sub rsp, 8",
-        "call {onward}",
+        "call {choose}",
         "add rsp, 8",
         "pop rsi",
         "pop rdi",
         "jmp rax",
-        onward = sym onward,
+        choose = sym choose,
     )
 }
 
-/// The function that answers.
+/// Chooses the function that the stand-in jumps to.
 ///
 /// # Safety
 /// `name` is a text of C.
 #[cfg_attr(test, expect(dead_code, reason = "only called by the stand-in, which tests do without"))]
-unsafe extern "C" fn onward(library: *mut c_void, name: *const c_char) -> *mut c_void {
+unsafe extern "C" fn choose(library: *mut c_void, name: *const c_char) -> *mut c_void {
     let original = real::original();
     if original.is_null() {
-        return nothing as *mut c_void;
+        return find_nothing as *mut c_void;
     }
     if name.is_null() {
         return original;
@@ -52,34 +53,32 @@ unsafe extern "C" fn onward(library: *mut c_void, name: *const c_char) -> *mut c
     match number(name.to_bytes()) {
         None => original,
         Some(_) if library != libc::RTLD_NEXT => find as *mut c_void,
-        // Another tool that stands in for HIP asks for what comes behind it, perhaps for what is not there.
+        // Another tool that stands in for HIP asks for the next function, which need not exist.
         Some(number) if real::find(LookupKind::Linked, number).is_some() => original,
-        Some(_) => behind as *mut c_void,
+        Some(_) => find_next as *mut c_void,
     }
 }
 
-extern "C" fn nothing(_library: *mut c_void, _name: *const c_char) -> *mut c_void {
+extern "C" fn find_nothing(_library: *mut c_void, _name: *const c_char) -> *mut c_void {
     ptr::null_mut()
 }
 
 /// # Safety
 /// `name` is a text of C.
-unsafe extern "C" fn behind(_library: *mut c_void, name: *const c_char) -> *mut c_void {
+unsafe extern "C" fn find_next(_library: *mut c_void, name: *const c_char) -> *mut c_void {
     // SAFETY: as the caller promised.
     real::symbol(libc::RTLD_NEXT, unsafe { CStr::from_ptr(name) })
 }
 
-/// The number of a function of HIP.
 fn number(name: &[u8]) -> Option<u16> {
     if !name.starts_with(b"hip") && !name.starts_with(b"__hip") {
         return None;
     }
-    // The list is in order.
     let found = NAMES.binary_search_by(|known| known.as_bytes().cmp(name)).ok()?;
     u16::try_from(found).ok()
 }
 
-/// Answers who asks for a function of HIP.
+/// Looks up a function of HIP.
 ///
 /// # Safety
 /// As for the C library's `dlsym`, with the name of a function of the list.
@@ -87,29 +86,29 @@ unsafe extern "C" fn find(library: *mut c_void, name: *const c_char) -> *mut c_v
     // SAFETY: as the caller promised.
     let name: CString = unsafe { CStr::from_ptr(name) }.to_owned();
     let Some(number) = number(name.to_bytes()) else { return real::symbol(library, &name) };
-    let linked = ours(LookupKind::Linked, number);
+    let linked = own_function(LookupKind::Linked, number);
     let found = real::symbol(library, &name);
     if found == linked {
         // A lookup in the whole process finds this library, which has what HIP has.
         let is_there = real::find(LookupKind::Linked, number).is_some();
         return if is_there { linked } else { real::symbol(libc::RTLD_NEXT, &name) };
     }
-    if !found.is_null() && telling::tells(number) && real::is_found(number, found) {
-        return ours(LookupKind::Opened, number);
+    if !found.is_null() && reporting::is_recorded(number) && real::is_found(number, found) {
+        return own_function(LookupKind::Opened, number);
     }
     found
 }
 
-/// This library's function with this number.
-fn ours(lookup: LookupKind, number: u16) -> *mut c_void {
+fn own_function(lookup: LookupKind, number: u16) -> *mut c_void {
     static LINKED: OnceLock<Box<[usize]>> = OnceLock::new();
     static OPENED: OnceLock<Box<[usize]>> = OnceLock::new();
-    let addresses = |ones: [*mut c_void; NAMES.len()]| ones.iter().map(|&one| one as usize).collect();
-    let ones = match lookup {
-        LookupKind::Linked => LINKED.get_or_init(|| addresses(linked_ones())),
-        LookupKind::Opened => OPENED.get_or_init(|| addresses(opened_ones())),
+    let addresses =
+        |functions: [*mut c_void; NAMES.len()]| functions.iter().map(|&one| one as usize).collect();
+    let functions = match lookup {
+        LookupKind::Linked => LINKED.get_or_init(|| addresses(linked_functions())),
+        LookupKind::Opened => OPENED.get_or_init(|| addresses(opened_functions())),
     };
-    ones[usize::from(number)] as *mut c_void
+    functions[usize::from(number)] as *mut c_void
 }
 
 #[cfg(test)]

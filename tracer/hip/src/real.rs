@@ -1,32 +1,39 @@
-//! Where the functions are that the program means.
+//! Finds the functions of HIP that the program would have called without this library.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::functions::NAMES;
-use crate::wrap::LookupKind;
+use crate::names::NAMES;
 
-/// How the libraries are called that have functions of HIP; a version follows.
+/// How a program got at a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LookupKind {
+    /// By the loader: the program or a library of it is linked with HIP.
+    Linked,
+    /// By `dlsym`, in a library that the program has opened.
+    Opened,
+}
+
+/// The libraries that have functions of HIP; a version follows their names.
 const LIBRARIES: [&[u8]; 2] = [b"libamdhip64.so", b"libhiprtc.so"];
 
-/// For each way the functions by number; null where none was found yet.
+/// The real functions by kind of lookup and number; null where none was found yet.
 static FOUND: [[AtomicPtr<c_void>; NAMES.len()]; 2] =
     [const { [const { AtomicPtr::new(ptr::null_mut()) }; NAMES.len()] }; 2];
 
-/// The function that is meant by who got at it this way.
 #[inline]
 pub(crate) fn find(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
     let found = FOUND[lookup as usize][usize::from(number)].load(Ordering::Acquire);
     if found.is_null() { look_for(lookup, number) } else { Some(found) }
 }
 
-/// A library that a program is linked with is among those behind this one, or, loaded by a library that was opened for
-/// itself, one of those that are known by their names.
+/// A library that the program is linked with comes after this one in the loader's order. One that was loaded with an opened
+/// library is in no global order and is found by its name.
 #[cold]
 fn look_for(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
     if lookup == LookupKind::Opened {
-        // Before anyone could call it so, its real one was found.
+        // `dlsym` has found the real function before it returned the one that is calling here.
         return None;
     }
     let name = name(number);
@@ -38,8 +45,8 @@ fn look_for(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
     Some(found)
 }
 
-/// Someone has asked a library for the function and got this: whether that is what our own one for it calls. False where
-/// another HIP came first.
+/// Whether this library's function calls `real`, which a lookup in an opened library has found. False where the process
+/// has opened another HIP before.
 pub(crate) fn is_found(number: u16, real: *mut c_void) -> bool {
     let place = &FOUND[LookupKind::Opened as usize][usize::from(number)];
     match place.compare_exchange(ptr::null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
@@ -52,7 +59,6 @@ fn name(number: u16) -> std::ffi::CString {
     std::ffi::CString::new(NAMES[usize::from(number)]).unwrap_or_default()
 }
 
-/// The libraries of HIP that are loaded.
 fn loaded() -> Vec<*mut c_void> {
     let mut paths: Vec<Vec<u8>> = Vec::new();
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
@@ -82,7 +88,7 @@ fn is_hip(path: &[u8]) -> bool {
     LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
-/// What the `dlsym` behind ours finds.
+/// Looks a symbol up with the C library's `dlsym`.
 pub(crate) fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     type Dlsym = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
     let original = original();
@@ -95,7 +101,7 @@ pub(crate) fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     unsafe { original(library, name.as_ptr()) }
 }
 
-/// The `dlsym` behind ours.
+/// The C library's `dlsym`, which comes after this library's in the loader's order.
 pub(crate) fn original() -> *mut c_void {
     static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     let mut original = ORIGINAL.load(Ordering::Acquire);

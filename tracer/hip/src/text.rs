@@ -1,50 +1,47 @@
-//! Arguments as text, in a place on the stack.
+//! Formats arguments as text on the stack: a hook must not allocate.
 
 use std::fmt::{Arguments, Write};
 
 /// Bytes that are kept of the arguments of a call.
 const LONGEST: usize = 480;
 
-/// Bytes that are kept of an argument that is a text.
+/// Bytes that are kept of a string argument.
 const LONGEST_VALUE: usize = 64;
 
-/// What stands in place of what is cut off.
+/// It marks a text that was cut off.
 const CUT: &str = "..";
 
 /// `name=value, name=value`.
-pub(crate) struct Text {
+pub(crate) struct ArgumentText {
     bytes: [u8; LONGEST],
     length: usize,
 }
 
-impl Text {
-    /// No arguments yet.
+impl ArgumentText {
     pub(crate) const fn new() -> Self {
         Self { bytes: [0; LONGEST], length: 0 }
     }
 
-    /// Adds an argument.
-    pub(crate) fn say(&mut self, name: &str, value: Arguments<'_>) {
+    pub(crate) fn push(&mut self, name: &str, value: Arguments<'_>) {
         let separator = if self.length > 0 { ", " } else { "" };
-        // Names that are words of Rust are written so in the list.
+        // The list has keywords of Rust as raw identifiers.
         let name = name.strip_prefix("r#").unwrap_or(name);
         let _ = write!(self, "{separator}{name}={value}");
     }
 
-    /// Adds an argument that is a text of C.
-    pub(crate) fn quote(&mut self, name: &str, value: &[u8]) {
+    /// Adds a string argument, escaped and in quotes.
+    pub(crate) fn push_quoted(&mut self, name: &str, value: &[u8]) {
         let is_cut = value.len() > LONGEST_VALUE;
         let value = value[..value.len().min(LONGEST_VALUE)].escape_ascii();
-        self.say(name, format_args!("\"{value}{}\"", if is_cut { CUT } else { "" }));
+        self.push(name, format_args!("\"{value}{}\"", if is_cut { CUT } else { "" }));
     }
 
-    /// All of them.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 }
 
-impl Write for Text {
+impl Write for ArgumentText {
     fn write_str(&mut self, piece: &str) -> std::fmt::Result {
         let Some(room) = (LONGEST - CUT.len()).checked_sub(self.length) else { return Err(std::fmt::Error) };
         let fits = piece.len() <= room;
@@ -66,20 +63,20 @@ mod tests {
 
     #[test]
     fn arguments_are_names_and_values() {
-        let mut text = Text::new();
-        text.say("sizeBytes", format_args!("{}", 64));
-        text.say("r#fn", format_args!("{:#x}", 255));
-        text.quote("fname", b"a \"b\"\n");
+        let mut text = ArgumentText::new();
+        text.push("sizeBytes", format_args!("{}", 64));
+        text.push("r#fn", format_args!("{:#x}", 255));
+        text.push_quoted("fname", b"a \"b\"\n");
         assert_eq!(text.bytes(), br#"sizeBytes=64, fn=0xff, fname="a \"b\"\n""#);
     }
 
     #[test]
     fn what_is_too_long_is_cut_once() {
-        let mut text = Text::new();
-        text.quote("short", &[b'x'; LONGEST_VALUE + 1]);
+        let mut text = ArgumentText::new();
+        text.push_quoted("short", &[b'x'; LONGEST_VALUE + 1]);
         assert!(text.bytes().ends_with(b"x..\""));
         for _ in 0..20 {
-            text.quote("more", &[b'y'; LONGEST_VALUE]);
+            text.push_quoted("more", &[b'y'; LONGEST_VALUE]);
         }
         assert_eq!(text.bytes().len(), LONGEST);
         assert!(text.bytes().ends_with(CUT.as_bytes()) && !text.bytes().ends_with(b"...."));

@@ -8,7 +8,7 @@ const MISSING: &str = "rtl: HIP calls are not recorded: librtl.so is not preload
 
 static IS_SAID: AtomicBool = AtomicBool::new(false);
 
-/// Says once that mode hip is asked for and librtl.so is not among the global libraries of the process.
+/// Warns once where mode hip is set and librtl.so is not among the global libraries of the process.
 pub(crate) fn of_missing_tracer() {
     if is_mode_hip() && !IS_SAID.swap(true, Ordering::Relaxed) && takes_a_line() {
         // SAFETY: reads the line, without a lock that a thread may have held at a fork.

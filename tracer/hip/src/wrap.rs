@@ -1,28 +1,21 @@
-//! From the list of functions to functions.
+//! Makes the functions that stand in for those of the list: each calls the real one and reports the call.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
-use calls::{Details, What};
+use crate::argument::*;
+use crate::call_interface::{CallDetails, CallKind};
+use crate::functions::hip_functions;
+use crate::names::{NAMES, Number};
+use crate::real::{self, LookupKind};
+use crate::reporting::Call;
+use crate::text::ArgumentText;
 
-use crate::argument::{Argument, Text};
-use crate::telling::Call;
-use crate::text;
-
-/// How a program got at a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LookupKind {
-    /// It is linked with HIP.
-    Linked,
-    /// It asked for the function's name in a library that it had opened.
-    Opened,
-}
-
-/// What a function of HIP returns.
+/// The type of a result of HIP.
 pub(crate) trait Outcome: Sized {
-    /// What it returns where there is no HIP.
+    /// The result of a call where there is no HIP.
     const MISSING: Self;
 
-    /// The status that it is; 0 where it is none.
+    /// 0 where the result is no status.
     fn status(&self) -> i32 {
         0
     }
@@ -71,48 +64,35 @@ impl Outcome for ChannelDescriptor {
     const MISSING: Self = Self([0; 5]);
 }
 
-/// A call is over, of which the arguments are told.
+/// Ends a call whose arguments are recorded.
 #[cold]
-pub(crate) fn tell_all(call: Call, status: i32, arguments: &[(&str, &dyn Argument)]) {
-    let mut details = Details { kind: -1, ..Details::default() };
-    let mut written = text::Text::new();
+fn end_with_arguments(call: Call, status: i32, arguments: &[(&str, &dyn Argument)]) {
+    let mut details = CallDetails { kind: -1, ..CallDetails::default() };
+    let mut text = ArgumentText::new();
     for (name, argument) in arguments {
         argument.note(&mut details);
-        argument.say(name, &mut written);
+        argument.write(name, &mut text);
     }
-    let is_more = details.what != What::Other;
-    call.end(status, details.stream, is_more.then_some(&details), written.bytes());
+    let has_details = details.call != CallKind::Other;
+    call.end(status, details.stream, has_details.then_some(&details), text.bytes());
 }
 
-/// Makes two functions of each, one for each [`LookupKind`], with what its type says.
+/// Makes two functions of each, one for each [`LookupKind`].
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
-        use crate::argument::*;
-        use crate::telling::Call;
-        use crate::wrap::*;
-
-        /// The numbers of the functions.
-        #[derive(Clone, Copy)]
-        #[repr(u16)]
-        #[expect(non_camel_case_types, reason = "as HIP spells them")]
-        enum Number { $($name,)+ }
-
-        /// Their names, in order.
-        pub(crate) const NAMES: &[&str] = &[$(stringify!($name),)+];
-
-        /// What `dlsym` answers, by number.
-        pub(crate) fn opened_ones() -> [*mut std::ffi::c_void; NAMES.len()] {
-            [$(opened::$name as *mut std::ffi::c_void,)+]
+        /// The functions that `dlsym` returns, by number.
+        pub(crate) fn opened_functions() -> [*mut c_void; NAMES.len()] {
+            [$(opened::$name as *mut c_void,)+]
         }
 
-        /// What a linked program calls, by number.
-        pub(crate) fn linked_ones() -> [*mut std::ffi::c_void; NAMES.len()] {
-            [$(linked::$name as *mut std::ffi::c_void,)+]
+        /// The functions that a linked program calls, by number.
+        pub(crate) fn linked_functions() -> [*mut c_void; NAMES.len()] {
+            [$(linked::$name as *mut c_void,)+]
         }
 
-        crate::wrap::functions! { @all linked Linked (cfg_attr(not(test), unsafe(no_mangle)))
+        functions! { @all linked Linked (cfg_attr(not(test), unsafe(no_mangle)))
             $($name($($argument: $type),*) -> $result;)+ }
-        crate::wrap::functions! { @all opened Opened (inline(never))
+        functions! { @all opened Opened (inline(never))
             $($name($($argument: $type),*) -> $result;)+ }
     };
     (@all $module:ident $lookup:ident $attribute:tt $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
@@ -120,7 +100,7 @@ macro_rules! functions {
         pub(crate) mod $module {
             use super::*;
 
-            $(crate::wrap::functions! { @one $lookup $attribute $name($($argument: $type),*) -> $result })+
+            $(functions! { @one $lookup $attribute $name($($argument: $type),*) -> $result })+
         }
     };
     (@one $lookup:ident ($($attribute:tt)+) $name:ident($($argument:ident: $type:ty),*) -> $result:ty) => {
@@ -128,19 +108,19 @@ macro_rules! functions {
         pub(crate) unsafe extern "C-unwind" fn $name($($argument: $type),*) -> $result {
             type Real = unsafe extern "C-unwind" fn($($type),*) -> $result;
             const NUMBER: u16 = Number::$name as u16;
-            let Some(real) = crate::real::find(LookupKind::$lookup, NUMBER) else { return <$result as Outcome>::MISSING };
+            let Some(real) = real::find(LookupKind::$lookup, NUMBER) else { return <$result as Outcome>::MISSING };
             // SAFETY: what was found under this name has the type that HIP's headers give it.
-            let real = unsafe { std::mem::transmute::<*mut std::ffi::c_void, Real>(real) };
+            let real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
             let call = Call::begin(NUMBER);
             // SAFETY: as the caller called us.
             let result = unsafe { real($($argument),*) };
             if let Some(call) = call {
                 let status = Outcome::status(&result);
-                if call.tells_arguments() {
-                    tell_all(call, status, &[$((stringify!($argument), &$argument)),*]);
-                } else if $(call.tells(<$type as Argument>::asks()) ||)* false {
+                if call.records_arguments() {
+                    end_with_arguments(call, status, &[$((stringify!($argument), &$argument)),*]);
+                } else if $(call.records_details(<$type as Argument>::call_kind()) ||)* false {
                     #[allow(unused_mut, reason = "some have no parameters")]
-                    let mut details = calls::Details { kind: -1, ..Default::default() };
+                    let mut details = CallDetails { kind: -1, ..Default::default() };
                     $(Argument::note(&$argument, &mut details);)*
                     call.end(status, details.stream, Some(&details), &[]);
                 } else {
@@ -155,4 +135,4 @@ macro_rules! functions {
     };
 }
 
-pub(crate) use functions;
+hip_functions!(functions);

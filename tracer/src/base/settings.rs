@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 
 use crate::base::filter::Filter;
+use crate::base::variables;
 
 /// Which dispatches are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

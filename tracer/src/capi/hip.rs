@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
-use calls::{Begun, Ended, Function, Interface, Source, Text, Wanted};
+use crate::base::call_interface::{EndedCall, Function, Interface, Selection, Source, StartedCall, Text};
 
 use crate::base::filter;
 use crate::base::log;
@@ -14,7 +14,7 @@ use crate::base::settings::Mode;
 use crate::events::calls::{hooks, sources, thread_calls};
 use crate::lifecycle::{load, recording};
 
-/// What this library offers to one that catches calls: `calls::SYMBOL`.
+/// What this library offers to one that catches calls: `call_interface::SYMBOL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_calls_1() -> &'static Interface {
     &Interface { join, begin, end }
@@ -22,11 +22,11 @@ pub extern "C" fn rtl_calls_1() -> &'static Interface {
 
 /// # Safety
 /// As `Interface::join` says.
-unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> Wanted {
+unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> Selection {
     let join = || {
         let settings = load::read_settings();
         if settings.mode != Mode::Hip {
-            return Wanted::default();
+            return Selection::default();
         }
         // SAFETY: as the caller promised.
         let names = unsafe { std::slice::from_raw_parts(names, count) };
@@ -44,7 +44,7 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
         let functions = names.iter().map(|name| filter::takes(&settings.hip_filter, name)).collect();
         thread_calls::number_from(recording::known().counters.snapshot().seen);
         let joined = sources::join(source, names, functions, settings.hip_arguments);
-        Wanted {
+        Selection {
             functions: joined.functions.as_ptr(),
             arguments: joined.arguments,
             launches: joined.arguments || output_sink::takes_calls(),
@@ -53,13 +53,13 @@ unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> W
     catch_unwind(AssertUnwindSafe(join)).unwrap_or_default()
 }
 
-extern "C" fn begin(function: Function) -> Begun {
+extern "C" fn begin(function: Function) -> StartedCall {
     catch_unwind(|| hooks::begin(function, load::begin_with_ranges)).unwrap_or_default()
 }
 
 /// # Safety
 /// As `Interface::end` says.
-unsafe extern "C" fn end(begun: &Begun, ended: &Ended) {
+unsafe extern "C" fn end(started: &StartedCall, ended: &EndedCall) {
     let end = || {
         // SAFETY: null, or as the caller promised.
         let details = unsafe { ended.details.as_ref() };
@@ -69,7 +69,7 @@ unsafe extern "C" fn end(begun: &Begun, ended: &Ended) {
             // SAFETY: as the caller promised.
             unsafe { std::slice::from_raw_parts(ended.arguments, ended.length) }
         };
-        hooks::end(begun, ended.function, ended.status, ended.stream, details, arguments);
+        hooks::end(started, ended.function, ended.status, ended.stream, details, arguments);
     };
     let _ = catch_unwind(AssertUnwindSafe(end));
 }

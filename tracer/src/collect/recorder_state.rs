@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
-use calls::Source;
+use crate::base::call_interface::Source;
 
 use crate::base::budget::Budget;
 use crate::base::cost::Cost;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use calls::Source;
+use crate::base::call_interface::Source;
 
 use super::calls::open::OpenCall;
 use super::calls::record::{CallReader, CallRecord, Open};

@@ -216,6 +216,19 @@ fn the_wheel_that_ships_names_no_folder_of_the_machine_that_built_it() {
 }
 
 #[test]
+fn the_tracer_of_the_wheel_that_ships_has_no_places_to_fail_at() {
+    let Some(wheel) = std::env::var_os("RTL_WHEEL") else {
+        return skip(Need::Build, "no wheel of a release build (RTL_WHEEL)");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    for file in files(Path::new(&wheel), folder.path()) {
+        let bytes = fs::read(&file).unwrap();
+        let place = bytes.windows(9).position(|window| window == b"RTL_FAULT");
+        assert_eq!(place, None, "{}", file.display());
+    }
+}
+
+#[test]
 fn its_name_promises_no_older_c_library_than_its_programs_need() {
     let Some(wheel) = wheel() else { return };
     let name = wheel.file_name().unwrap().to_string_lossy().into_owned();

@@ -1,6 +1,6 @@
 //! A call, what it asked for, and its arguments in pieces that fit a queue.
 
-use calls::{Details, Function, What};
+use crate::base::call_interface::{CallDetails, CallKind, Function};
 
 use super::open::OpenCall;
 
@@ -19,7 +19,7 @@ pub struct Call {
     pub stream: u64,
     /// What was called.
     pub function: Function,
-    /// What it returned, where that is a status; 0 is success.
+    /// CallKind it returned, where that is a status; 0 is success.
     pub status: i32,
 }
 
@@ -39,7 +39,7 @@ impl Call {
     }
 }
 
-/// What a call asked for.
+/// CallKind a call asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallParams {
     /// A kernel.
@@ -67,16 +67,16 @@ pub enum CallParams {
 }
 
 impl CallParams {
-    /// What is kept of it.
+    /// CallKind is kept of it.
     #[must_use]
-    pub fn of(details: &Details) -> Option<Self> {
-        let &Details { groups, items, lds, destination, source, bytes, extent, kind, .. } = details;
+    pub fn of(details: &CallDetails) -> Option<Self> {
+        let &CallDetails { groups, items, lds, destination, source, bytes, extent, kind, .. } = details;
         let extent = extent.map(|size| u32::try_from(size).unwrap_or(0));
-        match details.what {
-            What::Other => None,
-            What::Launch => Some(Self::Launch { groups, items, lds }),
-            What::Copy => Some(Self::Copy { destination, source: Some(source), bytes, extent, kind }),
-            What::Fill => Some(Self::Copy { destination, source: None, bytes, extent, kind }),
+        match details.call {
+            CallKind::Other => None,
+            CallKind::Launch => Some(Self::Launch { groups, items, lds }),
+            CallKind::Copy => Some(Self::Copy { destination, source: Some(source), bytes, extent, kind }),
+            CallKind::Fill => Some(Self::Copy { destination, source: None, bytes, extent, kind }),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Piece {
         })
     }
 
-    /// What it holds.
+    /// CallKind it holds.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]

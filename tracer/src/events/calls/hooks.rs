@@ -1,6 +1,6 @@
 //! Calls begin and end in the calling thread.
 
-use calls::{Begun, Details, Function};
+use crate::base::call_interface::{CallDetails, Function, StartedCall};
 
 use super::call::{Call, CallParams};
 use super::open::OpenCall;
@@ -18,41 +18,41 @@ use crate::events::thread_state::with_state;
 // The caller copies the result: as a whole, the processor would wait for its parts to be written.
 #[inline(always)]
 #[must_use]
-pub fn begin(function: Function, begin_recording: impl FnOnce()) -> Begun {
-    let Some(source) = function.source() else { return Begun::default() };
+pub fn begin(function: Function, begin_recording: impl FnOnce()) -> StartedCall {
+    let Some(source) = function.source() else { return StartedCall::default() };
     let timed = HOOKS.begin();
     let unattributed = &UNATTRIBUTED[source as usize];
     if !recording_state::is_open() && !recording_state::opens(unattributed, begin_recording) {
-        return Begun::default();
+        return StartedCall::default();
     }
     if thread::is_paused() {
         unattributed.skip(Skipped::Paused, 1);
-        return Begun::default();
+        return StartedCall::default();
     }
     let Beginning { call, is_for_hip } = match with_state(|state| state.calls.begin(source, function)) {
         Ok(beginning) => beginning,
         Err(why) => {
             unattributed.lose(why, 1);
-            return Begun::default();
+            return StartedCall::default();
         }
     };
     let OpenCall { correlation, parent, start, .. } = call;
     let link = if is_for_hip { thread::current().call } else { thread::set_call(correlation) };
     HOOKS.end(timed);
-    Begun { start, correlation, parent, link }
+    StartedCall { start, correlation, parent, link }
 }
 
-/// The innermost call of the thread, which [`begin`] has begun, ends.
+/// The innermost call of the thread, which [`begin`] has started, ends.
 #[inline]
 pub fn end(
-    begun: &Begun,
+    started: &StartedCall,
     function: Function,
     status: i32,
     stream: u64,
-    details: Option<&Details>,
+    details: Option<&CallDetails>,
     arguments: &[u8],
 ) {
-    let &Begun { start, correlation, parent, link } = begun;
+    let &StartedCall { start, correlation, parent, link } = started;
     if correlation == 0 {
         return;
     }

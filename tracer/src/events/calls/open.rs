@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
-use calls::Function;
+use crate::base::call_interface::Function;
 
 /// Calls within calls that have places. Deeper ones are shown only when they have returned.
 const DEEPEST: usize = 8;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use calls::Source;
+use crate::base::call_interface::Source;
 
 use super::call::{Call, CallParams};
 use super::open::OpenCall;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicU64;
 
-use calls::Source;
+use crate::base::call_interface::Source;
 
 use super::open::OpenCalls;
 use crate::base::counters::Counters;

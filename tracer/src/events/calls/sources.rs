@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 use hsa_sys::table::{FUNCTIONS, Kind};
 
 /// A source that tells of its calls.

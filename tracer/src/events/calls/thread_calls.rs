@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 
 use super::call::{Call, CallParams, Piece};
 use super::open::OpenCall;

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use calls::{Begun, Function, Source};
+use crate::base::call_interface::{Function, Source, StartedCall};
 use hsa_sys::bindings::HSA_STATUS_ERROR;
 
 use super::arguments::Text;
@@ -40,7 +40,7 @@ pub fn arguments(say: impl FnOnce(&mut Text)) -> Option<Text> {
 }
 
 /// A call of this function begins.
-pub fn begin(number: u16) -> Begun {
+pub fn begin(number: u16) -> StartedCall {
     let begin_recording = || {
         if let Some(begin) = BEGIN_RECORDING.get() {
             begin();
@@ -50,15 +50,15 @@ pub fn begin(number: u16) -> Begun {
 }
 
 /// The call of this function has ended with this status, 0 where it returns none.
-pub fn end(begun: &Begun, number: u16, status: i32, arguments: Option<&Text>) {
+pub fn end(started: &StartedCall, number: u16, status: i32, arguments: Option<&Text>) {
     let arguments = arguments.map_or(&[][..], Text::bytes);
     let _ =
-        catch_unwind(|| hooks::end(begun, Function::new(Source::Hsa, number), status, 0, None, arguments));
+        catch_unwind(|| hooks::end(started, Function::new(Source::Hsa, number), status, 0, None, arguments));
 }
 
 /// A call that is going on, with what is told of its arguments.
 pub struct Call {
-    begun: Begun,
+    started: StartedCall,
     number: u16,
     arguments: Option<Text>,
 }
@@ -67,13 +67,13 @@ impl Call {
     /// A call of this function begins.
     #[inline]
     pub fn begin(number: u16, arguments: Option<Text>) -> Self {
-        Self { begun: begin(number), number, arguments }
+        Self { started: begin(number), number, arguments }
     }
 
     /// It has ended with this status, 0 where it returns none.
     #[inline]
     pub fn end(mut self, status: i32) {
-        end(&self.begun, self.number, status, self.arguments.take().as_ref());
+        end(&self.started, self.number, status, self.arguments.take().as_ref());
         std::mem::forget(self);
     }
 }
@@ -81,6 +81,6 @@ impl Call {
 /// An exception of a callback of the application leaves it, or the thread ends in it.
 impl Drop for Call {
     fn drop(&mut self) {
-        end(&self.begun, self.number, HSA_STATUS_ERROR as i32, self.arguments.as_ref());
+        end(&self.started, self.number, HSA_STATUS_ERROR as i32, self.arguments.as_ref());
     }
 }

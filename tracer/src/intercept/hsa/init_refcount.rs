@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_status_t};
 use hsa_sys::table::Number;
 

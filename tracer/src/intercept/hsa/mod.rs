@@ -12,7 +12,7 @@ pub mod thunks;
 
 use std::sync::atomic::AtomicBool;
 
-use calls::Source;
+use crate::base::call_interface::Source;
 use hsa_sys::table::FUNCTIONS;
 
 use crate::base::api::Tables;

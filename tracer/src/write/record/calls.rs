@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
 use super::close::Close;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use calls::Source;
+use crate::base::call_interface::Source;
 use rtl_write::{Op, OpKind, Target};
 
 use super::close::Close;

@@ -33,7 +33,7 @@ pub(super) fn row(&Open { tid, call }: &Open) -> (&'static str, String) {
 
 #[cfg(test)]
 mod tests {
-    use calls::{Function, Source};
+    use crate::base::call_interface::{Function, Source};
 
     use super::*;
     use crate::events::calls::open::OpenCall;

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::ptr;
 
-use calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 
 use super::super::calls::way;
 use super::{BATCH, length, spoken};

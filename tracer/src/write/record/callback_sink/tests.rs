@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use ::calls::{Function, Source};
+use crate::base::call_interface::{Function, Source};
 
 use super::*;
 use crate::base::abi::{HOST, NameKind};

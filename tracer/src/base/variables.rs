@@ -1,7 +1,8 @@
-//! The environment variables of the tracer: librtl.so reads them, `rtl trace` knows them where no process loads it.
+//! The names of the environment variables of the tracer. rtl-trace includes this file, too: it names a misspelt variable
+//! where no process has loaded the tracer, and links nothing of it.
 
-/// The variables of the tracer (docs/reference/env.md).
-pub const NAMES: [&str; 19] = [
+/// In alphabetical order, as in docs/reference/env.md.
+pub(crate) const NAMES: [&str; 19] = [
     "RTL_BARRIER",
     "RTL_BUFFER",
     "RTL_COPY",
@@ -23,10 +24,9 @@ pub const NAMES: [&str; 19] = [
     "RTL_START",
 ];
 
-/// A line about a variable that is none of the tracer's and is spelt almost as one of them is. Other programs may have
-/// variables that begin as ours do.
+/// A warning about a name that is almost one of ours. Any other `RTL_` name may belong to another program.
 #[must_use]
-pub fn misspelt(name: &str) -> Option<String> {
+pub(crate) fn misspelt(name: &str) -> Option<String> {
     if !name.starts_with("RTL_") || NAMES.contains(&name) {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn misspelt(name: &str) -> Option<String> {
     Some(format!("{name}: unknown setting; hint: {meant}"))
 }
 
-/// How many bytes have to be inserted, removed or replaced to make the one name the other.
+/// The Levenshtein distance in bytes.
 fn distance(one: &[u8], other: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (line, byte) in one.iter().enumerate() {
