@@ -4,7 +4,6 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::Stats;
-use crate::few;
 use crate::first_use::FirstUseSet;
 use crate::kernels::Sorted;
 
@@ -117,7 +116,7 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
     if all != 0 {
         groups.iter_mut().for_each(|group| group.share = group.stats.total_ns as f64 / all as f64);
     }
-    few::sort_by(&mut groups, |one, other| {
+    groups.sort_by(|one, other| {
         let by_total = other.stats.total_ns.cmp(&one.stats.total_ns);
         by_total.then_with(|| (&one.name, &one.domain).cmp(&(&other.name, &other.domain)))
     });

@@ -1,6 +1,5 @@
 //! Several traces as one.
 
-use crate::few;
 use rtl_schema::layout::tags::COMPLETE;
 use rtl_schema::table::{AgentKind, ApiCalls, Collective, Dispatches, Operators, PythonFrames, Track};
 use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
@@ -147,7 +146,7 @@ fn add_agents(tables: &mut Tables, other: &Tables, numbers: &Numbers) {
     let moves = other.agents.iter().any(|agent| is_gpu(agent.kind) && known.contains(&agent.number));
     let mut added = other.agents.clone();
     let mut gpus: Vec<_> = added.iter_mut().filter(|agent| is_gpu(agent.kind) && moves).collect();
-    few::sort_by_key(&mut gpus, |agent| agent.number);
+    gpus.sort_by_key(|agent| agent.number);
     for agent in gpus {
         agent.number = free;
         free = free.saturating_add(1);

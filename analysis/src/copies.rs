@@ -4,7 +4,6 @@ use rtl_schema::Tables;
 use rtl_schema::table::{Copy, Direction};
 use serde::{Deserialize, Serialize};
 
-use crate::few;
 use crate::first_use::FirstUseMap;
 
 /// All copies that went one way.
@@ -56,7 +55,7 @@ pub fn by_direction(tables: &Tables) -> Vec<CopyGroup> {
             ..group
         })
         .collect();
-    few::sort_by(&mut groups, |one, other| {
+    groups.sort_by(|one, other| {
         other.total_ns.cmp(&one.total_ns).then_with(|| one.direction.cmp(&other.direction))
     });
     groups

@@ -8,7 +8,6 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::sync::Arc;
 
-use platform::large_pages;
 use rtl_schema::table::Track;
 use rtl_schema::{Durations, Tables};
 
@@ -337,7 +336,7 @@ impl SortedPart {
     ) -> Self {
         let begins = begins(counts);
         let mut next = begins.clone();
-        let mut buffer = large_pages::wanted(vec![0_u32; begins[counts.len()]]);
+        let mut buffer = vec![0_u32; begins[counts.len()]];
         for (row, &short) in rows.clone().zip(&durations.short()[rows]) {
             if short != u32::MAX {
                 let place = &mut next[group_of(row)];

@@ -57,31 +57,12 @@
 //! # }
 //! ```
 //!
-//! # Features
-//! All are on by default, and each adds modules for one purpose, which take their time to compile:
-//! - `align` puts the clocks of several machines onto one: `align::clock`, `align::fit`.
-//! - `compare` judges whether a run is slower than another: `compare`, `complete_steps`, `decomposition`, `identity`,
-//!   `work`.
-//! - `live` has the figures of a process that still runs: `live`.
-//! - `pictures` reduces a trace to what a screen can show: `pictures`.
-//! - `streaming` takes a trace in chunks, in bounded memory: `streaming`, `ranks::streaming`, `trust::StreamingHealth`.
-//!
 //! # Versions
 //! As of [`rtl_schema`], whose types are part of this crate's interface: both have the same version. A rule that finds more or
 //! other things in a trace is a change of the second number and stands in the changelog.
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
-#![cfg_attr(
-    not(all(
-        feature = "align",
-        feature = "compare",
-        feature = "live",
-        feature = "pictures",
-        feature = "streaming"
-    )),
-    allow(dead_code, unreachable_pub, unused_imports, reason = "what only modules of a feature use")
-)]
 
 mod activity;
 pub mod align;
@@ -91,21 +72,16 @@ pub mod api;
 pub mod categories;
 pub mod collective_sizes;
 pub mod combine;
-#[cfg(feature = "compare")]
 pub mod compare;
-#[cfg(feature = "compare")]
 pub mod complete_steps;
 pub mod copies;
-#[cfg(feature = "compare")]
 pub mod decomposition;
 pub mod display_names;
 pub mod distribution;
 mod error;
 pub mod facts;
-mod few;
 pub mod findings;
 mod first_use;
-#[cfg(feature = "compare")]
 pub mod identity;
 pub mod idle;
 mod kernel_index;
@@ -115,7 +91,6 @@ pub mod kernels;
 pub mod labels;
 mod late_calls;
 pub mod launches;
-#[cfg(feature = "live")]
 pub mod live;
 mod lookup;
 pub mod memory;
@@ -123,7 +98,6 @@ pub mod operators;
 pub mod ops;
 pub mod overview;
 mod parallel;
-#[cfg(feature = "pictures")]
 pub mod pictures;
 pub mod profile;
 pub mod random;
@@ -136,17 +110,14 @@ pub mod run;
 pub mod sanity;
 mod sorted_ops;
 pub mod stats;
-#[cfg(feature = "streaming")]
 pub mod streaming;
 pub mod sweep;
-mod time_slices;
 pub mod tracing_cost;
 pub mod trust;
 mod uncovered;
 pub mod unfinished;
 mod union_length;
 mod unknown_idle;
-#[cfg(feature = "compare")]
 pub mod work;
 
 pub use analysis::{Analysis, Part};

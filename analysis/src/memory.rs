@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::allocations::{self, Use};
-use crate::few;
 use crate::labels;
 
 /// Who states the use of memory.
@@ -81,7 +80,7 @@ fn events_by_device(tables: &Tables) -> Vec<DeviceEvents<'_>> {
         devices.entry((event.process, event.agent)).or_default().push(event);
     }
     let mut devices: Vec<_> = devices.into_iter().collect();
-    few::sort_by_key(&mut devices, |&((process, agent), _)| (order(tables, agent), agent, process));
+    devices.sort_by_key(|&((process, agent), _)| (order(tables, agent), agent, process));
     let device = |((process, agent), mut events): ((ProcessId, Option<AgentId>), Vec<_>)| {
         // Events of one moment: the source has them in their order, whatever that of its rows.
         events.sort_by_key(|event: &&MemoryEvent| (event.time, event.id, event.address, event.bytes));
@@ -121,9 +120,7 @@ pub(crate) fn uses(tables: &Tables) -> Vec<Uses> {
         devices.entry(key).or_default().push((change.time, u64::try_from(*total).unwrap_or(0)));
     }
     let mut devices: Vec<_> = devices.into_iter().collect();
-    few::sort_by_key(&mut devices, |&((of, process, agent), _)| {
-        (of, order(tables, Some(agent)), agent, process)
-    });
+    devices.sort_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
     all.extend(devices.into_iter().map(|((of, process, agent), uses)| Uses {
         device: labels::agent(tables, agent),
         source: MemorySource::of(of),
@@ -171,9 +168,7 @@ fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
         (memory.last_bytes, memory.kept_bytes) = (Some(now), now);
     }
     let mut devices: Vec<_> = devices.into_iter().collect();
-    few::sort_by_key(&mut devices, |&((of, process, agent), _)| {
-        (of, order(tables, Some(agent)), agent, process)
-    });
+    devices.sort_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
     let device = |((of, process, agent), (_, memory)): (RuntimeKey, (i128, DeviceMemory))| {
         let source = MemorySource::of(of);
         DeviceMemory { device: labels::agent(tables, agent), source, pid: pid(tables, process), ..memory }

@@ -2,8 +2,6 @@
 //!
 //! Ops are dispatches and copies with a known, non-negative duration. CPU agents (host-to-host copies) have none.
 
-use std::ops::Range;
-
 use rtl_schema::table::{Copy, Dispatches};
 use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
@@ -45,48 +43,15 @@ impl AgentOps {
 
     /// The ops in order of start.
     pub(crate) fn in_order<'a>(&'a self, tables: &'a Tables) -> InOrder<'a> {
-        self.within(tables, Place::default()..self.end_place())
-    }
-
-    /// The ops between two places in order of start.
-    pub(crate) fn within<'a>(&'a self, tables: &'a Tables, places: Range<Place>) -> InOrder<'a> {
-        let Range { start, end } = places;
-        let dispatches = &self.dispatches[start.dispatches..end.dispatches];
-        let copies = &self.copies[start.copies..end.copies];
-        let copy_starts = &self.copy_starts[start.copies..end.copies];
         InOrder {
             tables,
-            dispatches,
-            copies,
-            copy_starts,
-            next_copy: next(copy_starts),
+            dispatches: &self.dispatches,
+            copies: &self.copies,
+            copy_starts: &self.copy_starts,
+            next_copy: next(&self.copy_starts),
             base: self.base(tables),
         }
     }
-
-    /// The place behind all ops.
-    pub(crate) fn end_place(&self) -> Place {
-        Place { dispatches: self.dispatches.len(), copies: self.copies.len() }
-    }
-
-    /// A place at about a row of a dispatch, between ops of different starts.
-    pub(crate) fn place_of(&self, tables: &Tables, row: u32) -> Place {
-        let start = |row: u32| tables.dispatches.start[row as usize];
-        // Rows are almost in order, which is all that is asked of a place.
-        let at = self.dispatches.partition_point(|&before| before < row);
-        let Some(moment) = self.dispatches.get(at).map(|&row| start(row)) else { return self.end_place() };
-        Place {
-            dispatches: self.dispatches[..at].partition_point(|&row| start(row) < moment),
-            copies: self.copy_starts.partition_point(|&start| start < moment),
-        }
-    }
-}
-
-/// A place among the ops of one GPU, by the number of dispatches and of copies before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(crate) struct Place {
-    dispatches: usize,
-    copies: usize,
 }
 
 /// The first of some starts, `i64::MAX` without any.
@@ -274,19 +239,9 @@ pub(crate) fn in_order<'a, S>(
     tables: &'a Tables,
     order: &'a Order,
     states: &mut [S],
-    each: impl FnMut(&mut S, Simultaneous<'a>),
-) {
-    side_by_side(walks(tables, &order.agents), states, all_rows(tables), each);
-}
-
-/// Walks GPUs side by side whose dispatches are at about these rows.
-pub(crate) fn side_by_side<'a, S>(
-    gpus: Vec<InOrder<'a>>,
-    states: &mut [S],
-    rows: Range<u32>,
     mut each: impl FnMut(&mut S, Simultaneous<'a>),
 ) {
-    let mut all = Share::of(gpus, states, rows);
+    let mut all = Share::new(tables, &order.agents, states);
     while !all.is_over() {
         all.visit_stretch(&mut each);
     }
@@ -304,7 +259,7 @@ pub(crate) fn in_order_on_threads<'a, S: Send>(
         return in_order(tables, order, states, each);
     }
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
-    let shares = shares.map(|(agents, states)| Share::of(walks(tables, agents), states, all_rows(tables)));
+    let shares = shares.map(|(agents, states)| Share::new(tables, agents, states));
     threads::turns(shares, |share| Share::take_turn(share, &each));
 }
 
@@ -315,28 +270,19 @@ pub(crate) fn dispatches_on_threads<S: Send>(
     states: &mut [S],
     each: impl Fn(&mut S, &[u32]) + Sync,
 ) {
-    let all = all_rows(tables);
+    let all = row_count(tables);
     let gpus = order.agents.len().div_ceil(parallel::shares(tables.dispatches.len())).max(1);
     let shares = order.agents.chunks(gpus).zip(states.chunks_mut(gpus));
     threads::map(shares, |(agents, states)| {
         let mut left: Vec<&[u32]> = agents.iter().map(|ops| ops.dispatches.as_slice()).collect();
-        let mut limit = all.start;
+        let mut limit = 0;
         while left.iter().any(|rows| !rows.is_empty()) {
-            limit = stretch_end(limit, all.end);
+            limit = stretch_end(limit, all);
             for (rows, state) in left.iter_mut().zip(states.iter_mut()) {
                 each(state, split_while(rows, |row| row < limit as usize));
             }
         }
     });
-}
-
-fn walks<'a>(tables: &'a Tables, agents: &'a [AgentOps]) -> Vec<InOrder<'a>> {
-    agents.iter().map(|ops| ops.in_order(tables)).collect()
-}
-
-/// The rows of all dispatches.
-pub(crate) fn all_rows(tables: &Tables) -> Range<u32> {
-    0..u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX)
 }
 
 /// The GPUs of one thread, which it walks side by side.
@@ -350,8 +296,10 @@ struct Share<'a, 's, S> {
 }
 
 impl<'a, 's, S> Share<'a, 's, S> {
-    fn of(gpus: Vec<InOrder<'a>>, states: &'s mut [S], rows: Range<u32>) -> Self {
-        Self { gpus, states, rows: rows.end, limit: Some(stretch_end(rows.start, rows.end)) }
+    fn new(tables: &'a Tables, agents: &'a [AgentOps], states: &'s mut [S]) -> Self {
+        let rows = row_count(tables);
+        let gpus = agents.iter().map(|ops| ops.in_order(tables)).collect();
+        Self { gpus, states, rows, limit: Some(stretch_end(0, rows)) }
     }
 
     /// Walks on for as long as other shares should wait. Returns what is left.
@@ -380,6 +328,10 @@ impl<'a, 's, S> Share<'a, 's, S> {
         self.limit = (limit < u32::MAX).then(|| stretch_end(limit, self.rows));
         moments
     }
+}
+
+fn row_count(tables: &Tables) -> u32 {
+    u32::try_from(tables.dispatches.len()).unwrap_or(u32::MAX)
 }
 
 /// Where the stretch ends that begins at a row: the last one has no limit.

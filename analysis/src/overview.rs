@@ -6,7 +6,6 @@ use rtl_schema::table::{AgentKind, Process};
 use rtl_schema::{Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
-use crate::few;
 use crate::parallel;
 use crate::tracing_cost::{TracingCost, tracing_cost};
 
@@ -175,7 +174,7 @@ fn gpus(tables: &Tables) -> Vec<GpuInfo> {
             node: agent.node,
         })
         .collect();
-    few::sort_by_key(&mut gpus, |gpu| gpu.gpu);
+    gpus.sort_by_key(|gpu| gpu.gpu);
     gpus
 }
 

@@ -6,7 +6,6 @@ use rtl_schema::{Durations, NameId, ProblemKind, Tables};
 use serde::{Deserialize, Serialize};
 
 use crate::Analysis;
-use crate::few;
 use crate::kernel_names::KernelNames;
 use crate::kernels::Group;
 use crate::labels;
@@ -189,7 +188,7 @@ fn bad_rows(tables: &Tables) -> Vec<BadRows> {
             first: problem.first,
         })
         .collect();
-    few::sort_by(&mut rows, |one, other| (&one.kind, &one.place).cmp(&(&other.kind, &other.place)));
+    rows.sort_by(|one, other| (&one.kind, &one.place).cmp(&(&other.kind, &other.place)));
     rows
 }
 
@@ -229,8 +228,6 @@ fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
             })
         })
         .collect();
-    few::sort_by(&mut found, |one, other| {
-        other.max_ns.cmp(&one.max_ns).then_with(|| one.kernel.cmp(&other.kernel))
-    });
+    found.sort_by(|one, other| other.max_ns.cmp(&one.max_ns).then_with(|| one.kernel.cmp(&other.kernel)));
     found
 }

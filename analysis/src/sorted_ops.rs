@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use platform::large_pages;
 use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, Tables, TrackId};
 
@@ -117,7 +116,7 @@ fn join_sorted(parts: Vec<Vec<u32>>, start: impl Fn(u32) -> i64) -> Vec<u32> {
     let count: usize = parts.iter().map(Vec::len).sum();
     let mut parts = parts.into_iter();
     let mut rows = parts.next().unwrap_or_default();
-    large_pages::reserve_to(&mut rows, count);
+    rows.reserve(count - rows.len());
     for part in parts {
         let middle = rows.len();
         rows.extend(part);
@@ -153,7 +152,7 @@ const BUDGET: usize = 4;
 
 impl Sorter {
     fn with_capacity(rows: usize) -> Self {
-        let rows = large_pages::wanted(Vec::with_capacity(rows));
+        let rows = Vec::with_capacity(rows);
         Self { rows, last: i64::MIN, end: i64::MIN, moves: 0, unsorted: false }
     }
 

@@ -15,7 +15,6 @@ use super::call_lists::CallLists;
 use super::differences::Differences;
 use super::draft::Draft;
 use super::placing;
-use crate::few;
 
 pub use super::rhythm::Label;
 pub use super::sequence::Sequence;
@@ -65,7 +64,7 @@ pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     if differences.related() > 0 && drafts.iter().any(|draft| draft.members.len() < 2) {
         drafts = placing::drafts(sequences, &mut differences);
     }
-    few::sort_by_key(&mut drafts, |draft| {
+    drafts.sort_by_key(|draft| {
         let first = &sequences[draft.members[0]];
         (first.kind, first.rank, draft.members[0])
     });

@@ -11,12 +11,10 @@
 
 mod anchors;
 mod call_lists;
-#[cfg(feature = "align")]
 pub mod clock;
 pub mod collectives;
 mod differences;
 mod draft;
-#[cfg(feature = "align")]
 pub mod fit;
 mod follow;
 pub mod groups;
@@ -27,10 +25,8 @@ mod sequence;
 mod synchronising;
 pub mod waits;
 
-#[cfg(feature = "align")]
 pub use clock::Clock;
 pub use collectives::{CollectiveCalls, CollectiveFinder, FoundCollectives, collectives, sequences};
-#[cfg(feature = "align")]
 pub use fit::{Alignment, AlignmentError, NodeClock, align};
 pub use groups::{
     Group, Groups, Label, MatchedCollective, Sequence, Unmatched, collective_calls, group_sequences,

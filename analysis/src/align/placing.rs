@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::matching::{self, Fit};
 use super::rhythm::{Lag, Rhythm};
 use super::sequence::Sequence;
-use crate::{few, parallel};
+use crate::parallel;
 
 /// Kinds, and sequences of a kind, for each thread that are placed at a time.
 const AHEAD: usize = 4;
@@ -42,7 +42,7 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
     }
     let mut kinds: Vec<(f64, Vec<usize>)> = kinds.into_values().collect();
     // What tells most comes first: it relates the clocks for the others.
-    few::sort_by(&mut kinds, |one, other| other.0.total_cmp(&one.0));
+    kinds.sort_by(|one, other| other.0.total_cmp(&one.0));
     let kinds: Vec<Vec<usize>> = kinds.into_iter().map(|(_, members)| members).collect();
     let mut drafts: Vec<Draft> = Vec::new();
     let mut left = kinds.as_slice();

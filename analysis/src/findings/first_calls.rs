@@ -1,7 +1,6 @@
 //! Gaps that something caused which is done once: it loads code, or it makes one step much longer than the others.
 
 use crate::Analysis;
-use crate::few;
 use crate::idle::{Cause, IdleGap};
 use crate::stats::median;
 
@@ -42,7 +41,7 @@ impl FirstCalls {
             let found = gpu.longest.iter().filter(|gap| is_loading(gap) || is_within(gap));
             gaps.extend(found.map(|gap| (gpu.gpu, gap.clone())));
         }
-        few::sort_by_key(&mut gaps, |(gpu, gap)| (std::cmp::Reverse(gap.duration_ns), gap.start_ns, *gpu));
+        gaps.sort_by_key(|(gpu, gap)| (std::cmp::Reverse(gap.duration_ns), gap.start_ns, *gpu));
         Self { gaps, steps: unusual.map(|unusual| (unusual.labels, unusual.longest_ns, unusual.usual_ns)) }
     }
 }

@@ -4,7 +4,6 @@ use rustc_hash::FxHashMap;
 
 use super::finding::PLACES;
 use super::inputs::Inputs;
-use crate::few;
 use crate::idle::{AfterBlocking, Cause, CauseIdle, GpuIdle, IdleGap, PlaceIdle};
 use crate::trust::Evidence;
 
@@ -68,7 +67,7 @@ impl Lost {
             .into_iter()
             .max_by(|(one, first), (other, second)| (first, other).cmp(&(second, one)))
             .map(|(place, _)| place);
-        few::sort_by_key(&mut longest, |gap| (std::cmp::Reverse(gap.duration_ns), gap.start_ns));
+        longest.sort_by_key(|gap| (std::cmp::Reverse(gap.duration_ns), gap.start_ns));
         lost.evidence = longest.iter().take(PLACES).map(evidence).collect();
         if lost.gpus.len() == inputs.gpus().len() {
             lost.gpus.clear();

@@ -28,7 +28,6 @@ pub use self::finding::Finding;
 pub use self::headline::Headline;
 use self::inputs::Inputs;
 use crate::Analysis;
-use crate::few;
 use crate::trust::Health;
 
 /// The short report leaves out findings that cost less of the wall time.
@@ -71,7 +70,7 @@ pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
     let inputs = Inputs::of(analysis);
     let mut findings: Vec<Finding> =
         RULES.iter().filter_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
-    few::sort_by_key(&mut findings, |finding| std::cmp::Reverse(finding.cost_ns));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost_ns));
     findings.splice(..0, untrustworthy::finding(health));
     Findings { headline: Headline::of(&inputs), findings }
 }

@@ -18,7 +18,6 @@ use self::gpu::GpuSweep;
 pub(crate) use self::tally::LONGEST_OF_CAUSE;
 use self::threads::Threads;
 pub use self::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, IdlePiece, Place, PlaceIdle};
-use crate::few;
 use crate::launches::EnqueueTimes;
 use crate::ops::{self, Order};
 
@@ -43,6 +42,6 @@ pub(crate) fn idle(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> 
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
     ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
     let mut gpus: Vec<GpuIdle> = gpus.into_iter().map(GpuSweep::finish).collect();
-    few::sort_by(&mut gpus, |one, other| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
+    gpus.sort_by(|one, other| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
     gpus
 }

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::cause::Cause;
 use super::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, Place, PlaceIdle};
-use crate::few;
 use crate::ops::Op;
 use crate::union_length::to_ns;
 
@@ -51,7 +50,7 @@ impl Parts {
         let known = Cause::ALL.into_iter().zip(&self.of).filter(|(_, part)| part.0 > 0);
         let mut parts: Vec<GapPart> =
             known.map(|(cause, &(time, _, names))| part(tables, cause, time, names)).collect();
-        few::sort_by_key(&mut parts, |part| Reverse(part.idle_ns));
+        parts.sort_by_key(|part| Reverse(part.idle_ns));
         parts
     }
 }
@@ -142,9 +141,7 @@ impl Sums {
             let text = |name: NameId| name.is_some().then(|| tables.strings.get(name));
             (text(within), text(call))
         };
-        few::sort_by(&mut all, |one, other| {
-            (Reverse(one.1), text(one.0)).cmp(&(Reverse(other.1), text(other.0)))
-        });
+        all.sort_by(|one, other| (Reverse(one.1), text(one.0)).cmp(&(Reverse(other.1), text(other.0))));
         all.truncate(PLACES);
         let row = |(names, time)| PlaceIdle { place: place(tables, names), idle_ns: to_ns(time) };
         all.into_iter().map(row).collect()
@@ -235,7 +232,7 @@ impl Tally {
                 longest: sums.longest.finish(tables),
             })
             .collect();
-        few::sort_by_key(&mut causes, |cause| (Reverse(cause.idle_ns), cause.cause));
+        causes.sort_by_key(|cause| (Reverse(cause.idle_ns), cause.cause));
         let known = named(self.blocking).zip(self.drained);
         let known = known.filter(|((_, sums), (_, drained))| sums.time > 0 || *drained > 0);
         let mut after_blocking: Vec<AfterBlocking> = known
@@ -250,7 +247,7 @@ impl Tally {
                 longest: sums.longest.finish(tables),
             })
             .collect();
-        few::sort_by_key(&mut after_blocking, |after| (Reverse(after.cost_ns), after.cause));
+        after_blocking.sort_by_key(|after| (Reverse(after.cost_ns), after.cause));
         GpuIdle {
             gpu,
             label,

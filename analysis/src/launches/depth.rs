@@ -5,7 +5,6 @@ use rtl_schema::{ProcessId, Tables};
 use serde::{Deserialize, Serialize};
 
 use super::enqueue_times::{EnqueueTimes, Sources};
-use crate::few;
 use crate::first_use::{FirstUseMap, position_of};
 use crate::labels;
 use crate::ops::{AgentOps, Order};
@@ -68,7 +67,7 @@ pub struct Queues {
 pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Queues {
     let mut gpus: Vec<(Depth, Idle, Vec<Depth>)> =
         order.agents.iter().map(|ops| gpu(tables, ops, times)).collect();
-    few::sort_by(&mut gpus, |(one, ..), (other, ..)| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
+    gpus.sort_by(|(one, ..), (other, ..)| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
     let mut found = Queues::default();
     for (depth, idle, queues) in gpus.into_iter().filter(|(depth, ..)| depth.sources.known() > 0) {
         found.depth.push(depth);
@@ -108,7 +107,7 @@ fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idl
             depths.push(Depth { gpu: number, queue: Some(queue), label, ..depth });
         }
     }
-    few::sort_by(&mut depths, |one, other| (one.queue, &one.label).cmp(&(other.queue, &other.label)));
+    depths.sort_by(|one, other| (one.queue, &one.label).cmp(&(other.queue, &other.label)));
     let (depth, [idle_ns, host_ns]) = whole.swept();
     let idle = Idle {
         gpu: number,

@@ -17,7 +17,6 @@ pub(crate) use self::callers::Callers;
 pub(crate) use self::modules::Modules;
 pub(crate) use self::nesting::NONE;
 use self::nesting::Nesting;
-use crate::few;
 use crate::first_use::FirstUseMap;
 
 /// All operators of one name with inputs of the same shapes.
@@ -66,7 +65,7 @@ impl OperatorGroup {
 
     /// Sorts by own GPU time, then GPU time, then host time, the most first, then by name and shapes.
     pub fn sort(groups: &mut [Self]) {
-        few::sort_by(groups, |one, other| {
+        groups.sort_by(|one, other| {
             let key = |group: &Self| Reverse((group.own_gpu_ns, group.gpu_ns, group.host_ns));
             let by_name = || (&one.name, &one.shapes).cmp(&(&other.name, &other.shapes));
             key(one).cmp(&key(other)).then_with(by_name)

@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use platform::large_pages;
 use rtl_schema::Tables;
 
 use super::strata::{Group, Groups, Strata};
@@ -59,7 +58,7 @@ impl CallBuffer {
         let filled = begins[slots];
         let mixed = groups.all.iter().any(Group::is_mixed);
         let shapes = if mixed { filled } else { 0 };
-        let mut calls = (large_pages::wanted(vec![0; filled]), large_pages::wanted(vec![0; shapes]));
+        let mut calls = (vec![0; filled], vec![0; shapes]);
         let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
         calls_of_group.fill(&mut calls, tables, order, strata, groups);
         (calls_of_group.buffer, calls_of_group.shapes) = (Arc::new(calls.0), Arc::new(calls.1));

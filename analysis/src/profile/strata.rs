@@ -1,6 +1,5 @@
 //! Kernels by launch shape, with their calls on each GPU.
 
-use platform::large_pages;
 use rtl_schema::table::Shape;
 use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
@@ -90,7 +89,7 @@ impl Strata {
         let mut strata = Self {
             classes,
             strata: FirstUseSet::default(),
-            of_row: large_pages::wanted(Vec::with_capacity(dispatches.len())),
+            of_row: Vec::with_capacity(dispatches.len()),
             amounts: vec![Vec::new(); order.agents.len()],
         };
         // A kernel goes through its few shapes in turns, so most rows repeat one of the strata met lately.

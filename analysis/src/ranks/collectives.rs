@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::bandwidth::{Bandwidth, BandwidthSums, MatchedCalls};
 use super::members::{Member, Members};
 use crate::align::{self, FoundCollectives, MatchedCollective, RankWaits, Unmatched, Waits};
-use crate::few;
 use crate::kernel_names::KernelNames;
 
 /// The collectives of one kernel in one group of ranks.
@@ -101,7 +100,7 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
         MatchedCalls { sequences: &sequences, groups: &matched, on_one_clock: &on_one_clock, trace: |_| 0 };
     sums.add_matched(&matched_calls, |_, times| times);
     let (bandwidth, unsized_calls) = sums.finish();
-    few::sort_by(&mut groups, |one, other| {
+    groups.sort_by(|one, other| {
         let time =
             |group: &CollectiveGroup| group.clock_free_wait_ns.saturating_add(group.clock_free_transfer_ns);
         time(other)

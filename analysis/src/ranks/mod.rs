@@ -13,7 +13,6 @@ pub mod kernels;
 pub mod members;
 pub mod outliers;
 pub mod steps;
-#[cfg(feature = "streaming")]
 pub mod streaming;
 
 use rtl_schema::Tables;

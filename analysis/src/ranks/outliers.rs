@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::KernelTotals;
 use super::steps::{RankSteps, Steps};
-use crate::few;
 use crate::stats::{median, robust_deviation};
 
 /// How many spreads from the median, where there are many ranks.
@@ -96,7 +95,7 @@ pub fn outliers(values: &RankValues<'_>) -> Vec<Outlier> {
             kernel.ran.iter().filter_map(|(at, total)| Some((*values.names.get(*at)?, total.mean_ns())));
         add(&mut found, Quantity::Kernel, Some(&kernel.name), means);
     }
-    few::sort_by(&mut found, |one, other| {
+    found.sort_by(|one, other| {
         let far = other.spreads.abs().total_cmp(&one.spreads.abs());
         let key = |outlier: &Outlier| (outlier.kernel.clone(), outlier.rank.clone());
         one.quantity.cmp(&other.quantity).then(far).then_with(|| key(one).cmp(&key(other)))

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::types::PARTS;
-use super::utilization::add_each;
 
 /// Adds up stretches in which a GPU was busy, in [`PARTS`] equal parts of the time of all GPUs.
 #[derive(Debug)]
@@ -55,12 +54,6 @@ impl BusyOverTime {
         let begin = self.part as u128 * length;
         let moment = |units: u128| self.from.saturating_add_unsigned(units as u64);
         self.within = moment(begin.div_ceil(UNITS))..moment((begin + length) / UNITS);
-    }
-
-    /// Adds other stretches of the same time.
-    pub(super) fn append(&mut self, other: Self) {
-        add_each(&mut self.whole, &other.whole);
-        self.units.iter_mut().zip(other.units).for_each(|(units, more)| *units += more);
     }
 
     /// The part of the time that was busy, 0 to 1, in each part.

@@ -6,7 +6,6 @@ use std::collections::BinaryHeap;
 use rtl_schema::Tables;
 
 use super::types::{BUCKETS, Bucket, Gap, Gpu};
-use super::utilization::add_each;
 use crate::ops::Op;
 use crate::union_length::to_ns;
 
@@ -72,13 +71,6 @@ impl Gaps {
         if self.longest.len() > self.keep {
             self.longest.pop();
         }
-    }
-
-    /// Adds later gaps.
-    pub(super) fn append(&mut self, next: Self) {
-        add_each(&mut self.counts, &next.counts);
-        add_each(&mut self.totals, &next.totals);
-        next.longest.into_iter().for_each(|gap| self.push(gap));
     }
 
     pub(super) fn finish(self) -> (Vec<Bucket>, Vec<LongGap>) {

@@ -11,7 +11,6 @@ use super::types::{Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::kernel_names::KernelNames;
 use crate::ops::{AgentOps, Op, Simultaneous, length};
-use crate::time_slices::Sliced;
 
 /// The figures of one GPU.
 #[derive(Debug)]
@@ -64,6 +63,18 @@ impl<'a> GpuSweep<'a> {
             checks: QueueChecks::new(queues, ops.agent),
             last: None,
         }
+    }
+
+    // A call would pass each op through memory.
+    #[inline(always)]
+    pub(super) fn add(&mut self, same: Simultaneous<'a>) {
+        let Simultaneous { start, dispatches, copies } = same;
+        let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
+        let op = Op { copy: false, row };
+        let length = length(&self.tables.dispatches.duration, row);
+        self.idle_until(start, || op);
+        self.add_op(op, self.class(op), start, length);
+        self.checks.add(self.tables, row, start, length);
     }
 
     /// Adds ops of equal start, and copies.
@@ -120,13 +131,6 @@ impl<'a> GpuSweep<'a> {
         self.utilization.add(class, start, end);
     }
 
-    #[inline(always)]
-    fn note_op(&mut self, op: Op, start: u64, length: u64) {
-        let end = start.saturating_add(length);
-        self.note_last(op, end);
-        self.utilization.note(self.class(op), end);
-    }
-
     /// Keeps the op that ends last: `op`, the last so far, or of two that end together the first by name.
     #[inline]
     fn note_last(&mut self, op: Op, end: u64) {
@@ -146,53 +150,5 @@ impl<'a> GpuSweep<'a> {
         let (overlaps, duplicates) = checks.finish(tables);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
         GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, duplicates }
-    }
-}
-
-impl<'a> Sliced<'a> for GpuSweep<'a> {
-    // A call would pass each op through memory.
-    #[inline(always)]
-    fn add(&mut self, same: Simultaneous<'a>) {
-        let Simultaneous { start, dispatches, copies } = same;
-        let (&[row], []) = (dispatches, copies) else { return self.add_several(same) };
-        let op = Op { copy: false, row };
-        let length = length(&self.tables.dispatches.duration, row);
-        self.idle_until(start, || op);
-        self.add_op(op, self.class(op), start, length);
-        self.checks.add(self.tables, row, start, length);
-    }
-
-    #[inline]
-    fn note(&mut self, same: Simultaneous<'a>) {
-        let Simultaneous { start, dispatches, copies } = same;
-        for &row in dispatches {
-            let length = length(&self.tables.dispatches.duration, row);
-            self.note_op(Op { copy: false, row }, start, length);
-            self.checks.note(self.tables, row, start, length);
-        }
-        for &row in copies {
-            let op = Op { copy: true, row };
-            self.note_op(op, start, op.length(self.tables));
-        }
-    }
-
-    fn note_all(&mut self, next: &Self) {
-        if let Some(last) = next.last {
-            self.note_last(last, next.utilization.end());
-        }
-        self.utilization.note_all(&next.utilization);
-        self.checks.note_all(&next.checks);
-        // Busy time up to there belongs to earlier slices.
-        self.busy_since = self.utilization.end();
-    }
-
-    fn append(&mut self, next: Self) {
-        self.end_stretch();
-        self.busy.append(next.busy);
-        self.busy_since = next.busy_since;
-        self.utilization.append(&next.utilization);
-        self.gaps.append(next.gaps);
-        self.checks.append(next.checks);
-        self.last = next.last;
     }
 }

@@ -55,33 +55,6 @@ impl<'a> QueueChecks<'a> {
         Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
     }
 
-    /// Notes when a dispatch ends, without checking it.
-    #[inline]
-    pub(super) fn note(&mut self, tables: &Tables, row: u32, start: u64, length: u64) {
-        let end = self.end_of(tables, row);
-        if length > 0 {
-            *end = (*end).max(start.saturating_add(length));
-        }
-    }
-
-    /// Notes when all dispatches end that `next` has noted.
-    pub(super) fn note_all(&mut self, next: &Self) {
-        self.ends.iter_mut().zip(&next.ends).for_each(|(end, &next)| *end = (*end).max(next));
-    }
-
-    /// Adds what was found of later dispatches; `next` has noted the ends of those before.
-    pub(super) fn append(&mut self, next: Self) {
-        self.ends = next.ends;
-        self.overlaps += next.overlaps;
-        self.duplicates += next.duplicates;
-        for (all, next) in
-            [(&mut self.overlapping, next.overlapping), (&mut self.duplicated, next.duplicated)]
-        {
-            all.extend(next);
-            all.truncate(EXAMPLES);
-        }
-    }
-
     /// The last end on the queue of a dispatch.
     #[inline]
     fn end_of(&mut self, tables: &Tables, row: u32) -> &mut u64 {

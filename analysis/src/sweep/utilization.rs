@@ -64,29 +64,6 @@ impl Utilization {
         }
     }
 
-    /// Notes when an op ends, without counting it.
-    #[inline]
-    pub(super) fn note(&mut self, class: Class, end: u64) {
-        let last = &mut self.ends[class as usize];
-        *last = (*last).max(end);
-        self.end = self.end.max(end);
-    }
-
-    /// Notes when all ops end that `next` has noted.
-    pub(super) fn note_all(&mut self, next: &Self) {
-        self.ends.iter_mut().zip(next.ends).for_each(|(end, next)| *end = (*end).max(next));
-        self.end = self.end.max(next.end);
-    }
-
-    /// Adds the figures of ops that come later; `next` has noted the ends of those before.
-    pub(super) fn append(&mut self, next: &Self) {
-        let Self { ends, end, alike, lengths, ops } = next;
-        (self.ends, self.end) = (*ends, *end);
-        add_each(&mut self.alike, alike);
-        add_each(&mut self.lengths, lengths);
-        add_each(&mut self.ops, ops);
-    }
-
     /// The last end.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
@@ -137,10 +114,6 @@ impl Utilization {
             exposed_collective_ns: ns(collective - kernel_collective),
         }
     }
-}
-
-pub(super) fn add_each<const N: usize>(sums: &mut [u64; N], more: &[u64; N]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap;
 use super::evidence;
 use super::launched::Launched;
 use super::reason::Reason;
-use crate::few;
 
 /// Of more distinct launches none is compared with the others: each would be with all.
 const MOST: usize = 200;
@@ -27,7 +26,7 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
         return None;
     }
     let mut distinct: Vec<&Vec<NameId>> = kernels.values().filter(|names| !names.is_empty()).collect();
-    few::sort_by(&mut distinct, |one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    distinct.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
     distinct.dedup();
     let graphs: Vec<&Vec<NameId>> = match distinct.len() <= MOST {
         true => {

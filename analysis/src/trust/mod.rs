@@ -15,7 +15,6 @@ mod nothing;
 mod overlaps;
 mod reason;
 mod steps;
-#[cfg(feature = "streaming")]
 mod streaming;
 mod waiting;
 mod window;
@@ -24,10 +23,8 @@ pub use self::evidence::Evidence;
 pub(crate) use self::launched::Launched;
 pub use self::reason::{Reason, Trust};
 pub(crate) use self::steps::StepLaunches;
-#[cfg(feature = "streaming")]
 pub use self::streaming::{StreamingHealth, UNEXAMINED};
 use crate::Analysis;
-use crate::few;
 use crate::ranks::Ranks;
 
 /// The verdict with its reasons.
@@ -43,7 +40,7 @@ impl Health {
     /// The verdict that follows from these reasons.
     #[must_use]
     pub fn of(mut reasons: Vec<Reason>) -> Self {
-        few::sort_by(&mut reasons, |one, other| (other.trust, one.input).cmp(&(one.trust, other.input)));
+        reasons.sort_by(|one, other| (other.trust, one.input).cmp(&(one.trust, other.input)));
         Self { trust: reasons.first().map_or(Trust::Good, |worst| worst.trust), reasons }
     }
 }
