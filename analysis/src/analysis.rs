@@ -5,20 +5,21 @@ use std::sync::OnceLock;
 use rtl_schema::table::{PythonFrames, Track};
 use rtl_schema::{ProcessId, Tables};
 
-use crate::first_use::distinct;
+use crate::Categories;
+use crate::base::first_use::distinct;
+use crate::base::ops::{AgentOps, Op, Order};
+use crate::base::parallel;
+use crate::gpu_time::kernels::{Group, GroupBy, by_kernel, by_kernel_and_category, by_key, by_track};
+use crate::gpu_time::late_calls::{LateCalls, LateInputs};
+use crate::gpu_time::operators::{Callers, Modules};
+use crate::gpu_time::ranges::{self, Cursor, Methods, RangeReport, Repeated};
+use crate::gpu_time::sweep::{self, Gap, Sweep, Swept};
+use crate::idle::unknown::unknown_idle;
 use crate::idle::{self, Cause, GpuIdle};
-use crate::kernel_names::KernelNames;
-use crate::kernels::{Group, GroupBy, by_kernel, by_kernel_and_category, by_key, by_track};
-use crate::late_calls::{LateCalls, LateInputs};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
-use crate::operators::{Callers, Modules};
-use crate::ops::{AgentOps, Op, Order};
-use crate::parallel;
-use crate::ranges::{self, Cursor, Methods, RangeReport, Repeated};
+use crate::names::kernel_names::KernelNames;
+use crate::names::labels;
 use crate::ranks::{Matching, RankInputs, Ranks};
-use crate::sweep::{self, Gap, Sweep, Swept};
-use crate::unknown_idle::unknown_idle;
-use crate::{Categories, labels};
 
 /// How many of the longest gaps [`Analysis::sweep`] and [`Analysis::idle`] keep.
 const LONGEST_GAPS: usize = 10;

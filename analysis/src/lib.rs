@@ -1,9 +1,23 @@
 //! Where the GPU time went: columns in ([`rtl_schema::Tables`]), values out.
 //!
-//! One pure function for each report section (kernels, busy time, gaps, ...), and
-//! [`Analysis`] for several that share what they need. The crate reads no file, knows no SQL and prints nothing.
+//! Pure functions answer one question each (below), and [`Analysis`] answers several that share what they need. The crate
+//! reads no file, knows no SQL and prints nothing.
 //! Every result is deterministic: a total order with ties by name, the same values whatever the row order.
 //! Times are integer nanoseconds; only means and shares are floating point.
+//!
+//! # Questions
+//! - Where did the GPU time go? [`kernels`] by name, queue, range or rank; [`operators`] and [`ranges`] of the program around
+//!   them; [`copies`], [`api`] calls and [`memory`]; [`sweep`] for busy time, overlaps and gaps.
+//! - Why was a GPU idle? [`idle`] gives every nanosecond one cause.
+//! - Does the host launch in time? [`launches`] has latencies and the depth of queues.
+//! - Which rank is late? [`ranks`] compares steps, kernels and waits; [`align`] puts their clocks onto one.
+//! - Did it get slower? [`profile`] reduces a run, [`identity`] matches renamed kernels, [`compare`] judges each change,
+//!   [`decomposition`] and [`work`] explain it.
+//! - Can the figures be believed? [`trust`] looks for reasons against it, [`sanity`] for odd rows.
+//! - What should be changed first? [`findings`] name where time is lost, and why.
+//! - What does it look like over time? [`pictures`] reduce a trace to what a page can show.
+//! - What does a recording do now? [`live`] updates figures at the cost of the new rows.
+//! - Which part of the trace is asked about? [`region`] filters it, [`overview`] describes it, [`combine`] joins several.
 //!
 //! # Examples
 //! The kernels with most time, and the queue on which they ran:
@@ -64,66 +78,35 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
-mod activity;
-pub mod align;
-pub mod allocations;
 mod analysis;
-pub mod api;
-pub mod categories;
-pub mod collective_sizes;
-pub mod combine;
-pub mod compare;
-pub mod complete_steps;
-pub mod copies;
-pub mod decomposition;
-pub mod display_names;
-pub mod distribution;
+mod base;
 mod error;
-pub mod facts;
 pub mod findings;
-mod first_use;
-pub mod identity;
+mod gpu_time;
 pub mod idle;
-mod kernel_index;
-pub mod kernel_keys;
-mod kernel_names;
-pub mod kernels;
-pub mod labels;
-mod late_calls;
 pub mod launches;
 pub mod live;
-mod lookup;
-pub mod memory;
-pub mod operators;
-pub mod ops;
-pub mod overview;
-mod parallel;
+mod names;
 pub mod pictures;
-pub mod profile;
-pub mod random;
-pub mod ranges;
 pub mod ranks;
-pub mod region;
-pub mod rocprofv3;
-pub mod rpt;
-pub mod run;
-pub mod sanity;
-mod sorted_ops;
-pub mod stats;
+mod slower;
 pub mod streaming;
-pub mod sweep;
-pub mod tracing_cost;
+mod trace;
 pub mod trust;
-mod uncovered;
-pub mod unfinished;
-mod union_length;
-mod unknown_idle;
-pub mod work;
 
 pub use analysis::{Analysis, Part};
-pub use categories::Categories;
-pub use display_names::DisplayNames;
+pub use base::stats::Stats;
+pub use base::{ops, random, stats};
 pub use error::{Error, Result};
-pub use kernel_keys::KernelKeys;
-pub use kernel_names::KernelNames;
-pub use stats::Stats;
+pub use gpu_time::{
+    allocations, api, copies, distribution, kernels, memory, operators, ranges, rocprofv3, rpt, sweep,
+};
+pub use names::categories::Categories;
+pub use names::display_names::DisplayNames;
+pub use names::kernel_keys::KernelKeys;
+pub use names::kernel_names::KernelNames;
+pub use names::{categories, display_names, kernel_keys, labels};
+pub use ranks::{align, collective_sizes};
+pub use slower::{compare, complete_steps, decomposition, facts, identity, profile, run, work};
+pub use trace::{combine, overview, region};
+pub use trust::{sanity, tracing_cost, unfinished};

@@ -1,8 +1,8 @@
 //! Gaps that something caused which is done once: it loads code, or it makes one step much longer than the others.
 
 use crate::Analysis;
+use crate::base::stats::median;
 use crate::idle::{Cause, IdleGap};
-use crate::stats::median;
 
 /// No launch takes so long in ns.
 const LONG_LAUNCH: i64 = 1_000_000;

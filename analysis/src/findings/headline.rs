@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
-use crate::categories::COLLECTIVE;
-use crate::kernels::Group;
-use crate::sweep::Gpu;
+use crate::gpu_time::kernels::Group;
+use crate::gpu_time::sweep::Gpu;
+use crate::names::categories::COLLECTIVE;
 
 /// The part of the kernel time that [`Headline::main_kernels`] hold together.
 const MAIN: f64 = 0.8;

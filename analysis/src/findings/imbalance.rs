@@ -3,8 +3,8 @@
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::words::{percent, time};
+use crate::base::stats::median;
 use crate::ranks::{KernelImbalance, Rank};
-use crate::stats::median;
 use crate::trust::Evidence;
 
 /// From this part of the waiting, what ranks compute more than others explains it.

@@ -1,9 +1,9 @@
 //! The results that rules work from.
 
 use super::first_calls::FirstCalls;
+use crate::gpu_time::sweep::Gpu;
 use crate::idle::{Cause, GpuIdle, IdleGap};
 use crate::ranks::{Rank, Ranks};
-use crate::sweep::Gpu;
 use crate::{Analysis, DisplayNames};
 
 /// The most characters of a kernel name in a sentence.

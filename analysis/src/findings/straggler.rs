@@ -4,8 +4,8 @@ use super::finding::{Finding, PLACES};
 use super::imbalance;
 use super::inputs::Inputs;
 use super::words::{percent, time};
+use crate::base::stats::median;
 use crate::ranks::Rank;
-use crate::stats::median;
 use crate::trust::Evidence;
 
 /// From this part of the time that a rank is late, a property of the rank explains it.

@@ -8,11 +8,11 @@ use super::pieces::{Cursor, Piece};
 use super::tally::{CAUSES, Gap, Names, Parts, Tally};
 use super::threads::Threads;
 use super::types::{GpuIdle, IdlePiece};
-use crate::labels;
+use crate::base::ops::{AgentOps, Op, Simultaneous};
+use crate::base::uncovered::Uncovered;
+use crate::gpu_time::operators::nesting::ThreadKey;
 use crate::launches::{EnqueueTimes, queued_since};
-use crate::operators::nesting::ThreadKey;
-use crate::ops::{AgentOps, Op, Simultaneous};
-use crate::uncovered::Uncovered;
+use crate::names::labels;
 
 /// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
 const LONG: u64 = 1_000_000;

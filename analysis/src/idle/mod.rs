@@ -1,4 +1,4 @@
-//! Why each GPU was idle: every gap is split into causes, which add up to the idle time of [`crate::sweep`].
+//! Why each GPU was idle: every gap is split into causes, which add up to the idle time of [`crate::gpu_time::sweep`].
 //!
 //! A gap ends with an op. The thread that launched it decides: what it did until the op was enqueued is the cause of that
 //! part of the gap, and the rest is `queued`. `docs/reference/idle.md` has the definitions.
@@ -10,6 +10,7 @@ mod pieces;
 mod tally;
 mod threads;
 mod types;
+pub(crate) mod unknown;
 
 use rtl_schema::Tables;
 
@@ -18,8 +19,8 @@ use self::gpu::GpuSweep;
 pub(crate) use self::tally::LONGEST_OF_CAUSE;
 use self::threads::Threads;
 pub use self::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, IdlePiece, Place, PlaceIdle};
+use crate::base::ops::{self, Order};
 use crate::launches::EnqueueTimes;
-use crate::ops::{self, Order};
 
 /// All pieces of all gaps, those of each GPU in order: 32 bytes for each.
 pub fn pieces(tables: &Tables) -> Vec<IdlePiece> {

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use super::cause::Cause;
 use super::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, Place, PlaceIdle};
-use crate::ops::Op;
-use crate::union_length::to_ns;
+use crate::base::ops::Op;
+use crate::base::union_length::to_ns;
 
 pub(super) const CAUSES: usize = Cause::ALL.len();
 

@@ -6,10 +6,10 @@ use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashSet;
 
 use super::cause::{Cause, is_compilation, of_function};
-use crate::first_use::{FirstUseMap, position_of};
+use crate::base::first_use::{FirstUseMap, position_of};
+use crate::base::ops::Op;
+use crate::gpu_time::operators::nesting::{ThreadKey, by_thread};
 use crate::launches::EnqueueTimes;
-use crate::operators::nesting::{ThreadKey, by_thread};
-use crate::ops::Op;
 use rtl_schema::table::Direction;
 
 /// One thread: rows by start.

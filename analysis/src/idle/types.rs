@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cause::Cause;
 
 /// How long one GPU was idle for which causes. The causes add up to its `idle_ns`, which is that of
-/// [`crate::sweep::Gpu`].
+/// [`crate::gpu_time::sweep::Gpu`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct GpuIdle {
     /// The GPU's number.

@@ -5,10 +5,10 @@ use rtl_schema::{ProcessId, Tables};
 use serde::{Deserialize, Serialize};
 
 use super::enqueue_times::{EnqueueTimes, Sources};
-use crate::first_use::{FirstUseMap, position_of};
-use crate::labels;
-use crate::ops::{AgentOps, Order};
-use crate::union_length::to_ns;
+use crate::base::first_use::{FirstUseMap, position_of};
+use crate::base::ops::{AgentOps, Order};
+use crate::base::union_length::to_ns;
+use crate::names::labels;
 
 /// The depths of [`Depth::at_least`].
 pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
@@ -36,7 +36,7 @@ pub struct Depth {
 }
 
 /// Why a GPU was idle between its first start and its last end. `host_ns + waiting_ns` is its `idle_ns` in
-/// [`crate::sweep::Gpu`].
+/// [`crate::gpu_time::sweep::Gpu`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Idle {
     /// The GPU's number.

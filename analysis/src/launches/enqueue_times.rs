@@ -3,8 +3,8 @@
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
-use crate::lookup::Lookup;
-use crate::ops::{Op, Order};
+use crate::base::lookup::Lookup;
+use crate::base::ops::{Op, Order};
 
 /// How it is known when ops were enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

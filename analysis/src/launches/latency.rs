@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::enqueue_times::{EnqueueTime, EnqueueTimes, Sources};
 use crate::Stats;
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::base::ops::Order;
+use crate::names::kernel_names::KernelNames;
 
 /// From the host to the start on the GPU: from the moment of enqueueing where that is recorded, else from the start of the
 /// launching call. Of several ops of one call (a graph launch) only the first one counts.

@@ -2,7 +2,7 @@
 //! idle GPU had queued ops.
 //!
 //! When an op was enqueued is known from the trace, or bounded by the call that launched it. Ops are dispatches and
-//! copies with a known, non-negative duration, as in [`crate::sweep`]. `docs/reference/launches.md` has the definitions.
+//! copies with a known, non-negative duration, as in [`crate::gpu_time::sweep`]. `docs/reference/launches.md` has the definitions.
 
 mod depth;
 mod enqueue_times;
@@ -14,8 +14,8 @@ pub use self::depth::{DEPTHS, Depth, Idle, Queues};
 pub(crate) use self::enqueue_times::EnqueueTimes;
 pub use self::enqueue_times::{Sources, queued_since};
 pub use self::latency::{KernelLatency, Latency, OpLatencies};
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::base::ops::Order;
+use crate::names::kernel_names::KernelNames;
 
 /// Launch figures of a trace; `None` if it links no op to the host.
 pub(crate) fn launches(

@@ -1,7 +1,7 @@
 //! A recording that grows: figures of all rows so far, and of the last moments, at the cost of the new rows.
 //!
-//! Totals equal those of the other modules over the whole trace ([`crate::sweep`], [`crate::kernels`], [`crate::copies`],
-//! [`crate::ranges`], [`crate::api`]). Memory grows with names and with gaps of GPUs, of which the last million of each
+//! Totals equal those of the other modules over the whole trace ([`crate::gpu_time::sweep`], [`crate::gpu_time::kernels`], [`crate::gpu_time::copies`],
+//! [`crate::gpu_time::ranges`], [`crate::gpu_time::api`]). Memory grows with names and with gaps of GPUs, of which the last million of each
 //! GPU is kept.
 
 mod depth;
@@ -18,8 +18,8 @@ use self::named::ByName;
 pub use self::state::{CopyState, GpuState, InFlightState, LossState, NamedState, State};
 use self::union::Union;
 use self::window::Window;
-use crate::first_use::FirstUseMap;
-use crate::labels;
+use crate::base::first_use::FirstUseMap;
+use crate::names::labels;
 
 /// The rows so far.
 #[derive(Debug, Clone)]

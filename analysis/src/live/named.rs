@@ -4,7 +4,7 @@ use rtl_schema::{NameId, Strings};
 
 use super::state::NamedState;
 use super::window::Window;
-use crate::first_use::FirstUseMap;
+use crate::base::first_use::FirstUseMap;
 
 /// Rows of one kind by name.
 #[derive(Debug, Clone)]

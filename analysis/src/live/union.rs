@@ -1,6 +1,6 @@
 //! The length of a union of intervals that come in any order.
 
-use crate::union_length::to_ns;
+use crate::base::union_length::to_ns;
 
 /// How many parts of the union are kept. Older ones count, but nothing can be added to their time.
 const KEPT: usize = 1 << 20;

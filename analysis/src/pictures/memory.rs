@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::{self, MemorySource};
+use crate::gpu_time::memory::{self, MemorySource};
 
 /// The most points of one device.
 const POINTS: usize = 400;

@@ -35,7 +35,7 @@ impl Analysis<'_> {
         ranks::arrivals::arrivals(self.tables, self.order(), &self.names)
     }
 
-    /// Memory in use over time, in the order of [`crate::memory::by_device`].
+    /// Memory in use over time, in the order of [`crate::gpu_time::memory::by_device`].
     #[must_use]
     pub fn memory_over_time(&self) -> Vec<MemoryOverTime> {
         memory::memory_over_time(self.tables)
@@ -45,7 +45,7 @@ impl Analysis<'_> {
     fn positions_by_total(&self) -> Vec<usize> {
         let by_label: rustc_hash::FxHashMap<&str, usize> =
             self.kernels().iter().enumerate().map(|(at, group)| (&*group.label, at)).collect();
-        let position = |kernel: &crate::kernel_index::Kernel| by_label.get(&*kernel.label).copied();
+        let position = |kernel: &crate::names::kernel_index::Kernel| by_label.get(&*kernel.label).copied();
         // A kernel without a valid duration is in no group.
         self.names.kernels.iter().map(|kernel| position(kernel).unwrap_or(usize::MAX)).collect()
     }

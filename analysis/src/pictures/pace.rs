@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Analysis;
-use crate::stats::Moments;
+use crate::base::stats::Moments;
 
 /// How many kernels have a pace.
 const KERNELS: usize = 8;

@@ -1,8 +1,9 @@
 //! The ops of each GPU over time.
 
 use super::levels::{Cells, Item, Level};
-use crate::ops::{AgentOps, Op};
-use crate::{Analysis, labels};
+use crate::Analysis;
+use crate::base::ops::{AgentOps, Op};
+use crate::names::labels;
 
 /// How many cells the finest levels of all GPUs have together.
 const CELLS: usize = 1 << 18;

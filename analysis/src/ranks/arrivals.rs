@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::collectives::{self, GroupInstances};
 use super::members::Members;
-use crate::align::MatchedCollective;
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
+use crate::base::ops::Order;
+use crate::names::kernel_names::KernelNames;
+use crate::ranks::align::MatchedCollective;
 
 /// The most cells of the picture.
 const CELLS: usize = 1 << 17;

@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Categories;
-use crate::align::{self, Groups, Sequence};
-use crate::categories::COLLECTIVE;
-use crate::collective_sizes::{CallsBySize, CollectiveSizes};
-use crate::stats::CallTotal;
+use crate::base::stats::CallTotal;
+use crate::names::categories::COLLECTIVE;
+use crate::ranks::align::{self, Groups, Sequence};
+use crate::ranks::collective_sizes::{CallsBySize, CollectiveSizes};
 
 /// The collectives of one operation in one communicator, of sizes within a factor of two.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use rtl_schema::Tables;
 
 use super::members::Members;
-use crate::kernel_names::KernelNames;
-use crate::ops::{self, Order};
-use crate::uncovered::Uncovered;
-use crate::union_length::{UnionLength, to_ns};
+use crate::base::ops::{self, Order};
+use crate::base::uncovered::Uncovered;
+use crate::base::union_length::{UnionLength, to_ns};
+use crate::names::kernel_names::KernelNames;
 
 /// Unions of the ops of one rank.
 #[derive(Debug, Clone, Copy, Default)]

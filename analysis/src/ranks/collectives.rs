@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::bandwidth::{Bandwidth, BandwidthSums, MatchedCalls};
 use super::members::{Member, Members};
-use crate::align::{self, FoundCollectives, MatchedCollective, RankWaits, Unmatched, Waits};
-use crate::kernel_names::KernelNames;
+use crate::names::kernel_names::KernelNames;
+use crate::ranks::align::{self, FoundCollectives, MatchedCollective, RankWaits, Unmatched, Waits};
 
 /// The collectives of one kernel in one group of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

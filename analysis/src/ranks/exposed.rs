@@ -1,11 +1,11 @@
 //! How long each rank waited in collectives for other ranks while nothing else ran on its GPU.
 //!
-//! Waiting is what a member stays in a collective beyond the shortest stay of all members (see [`crate::align`]), at the
+//! Waiting is what a member stays in a collective beyond the shortest stay of all members (see [`crate::ranks::align`]), at the
 //! start of its own stay. No clocks are compared.
 
 use super::collectives::GroupInstances;
 use super::members::Members;
-use crate::uncovered::Uncovered;
+use crate::base::uncovered::Uncovered;
 
 /// When each member waited, before any op covers that.
 pub(super) fn waits(members: &Members, instances: &[GroupInstances]) -> Vec<Uncovered> {

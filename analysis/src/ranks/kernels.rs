@@ -6,9 +6,9 @@ use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
 use super::members::Members;
-use crate::kernel_names::KernelNames;
-use crate::parallel;
-use crate::stats::CallTotal;
+use crate::base::parallel;
+use crate::base::stats::CallTotal;
+use crate::names::kernel_names::KernelNames;
 
 /// One kernel on the ranks that ran it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

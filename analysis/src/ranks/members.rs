@@ -3,9 +3,9 @@
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 use rustc_hash::FxHashMap;
 
-use crate::kernel_names::KernelNames;
-use crate::labels;
-use crate::ops::Order;
+use crate::base::ops::Order;
+use crate::names::kernel_names::KernelNames;
+use crate::names::labels;
 
 /// One of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,9 +4,11 @@
 //! ranks far from the others; [`crate::Analysis::ranks`] does all of it for a trace in memory, `streaming` reduces a trace
 //! in chunks to the inputs of these functions.
 
+pub mod align;
 pub(crate) mod arrivals;
 pub mod bandwidth;
 mod busy;
+pub mod collective_sizes;
 pub mod collectives;
 mod exposed;
 pub mod kernels;
@@ -27,10 +29,10 @@ use self::members::{Member, Members};
 use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
-use crate::align::RankWaits;
-use crate::kernel_names::KernelNames;
-use crate::ops::Order;
-use crate::ranges::Methods;
+use crate::base::ops::Order;
+use crate::gpu_time::ranges::Methods;
+use crate::names::kernel_names::KernelNames;
+use crate::ranks::align::RankWaits;
 
 /// One rank: a GPU that a process ran something on.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kernels::KernelTotals;
 use super::steps::{RankSteps, Steps};
-use crate::stats::{median, robust_deviation};
+use crate::base::stats::{median, robust_deviation};
 
 /// How many spreads from the median, where there are many ranks.
 const BOUND: f64 = 4.1;
@@ -140,7 +140,7 @@ pub fn far_from_median(values: &[f64]) -> Vec<(usize, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use crate::base::random::Random;
 
     #[test]
     fn one_slow_rank_among_eight_stands_out_by_hand() {

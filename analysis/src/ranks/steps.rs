@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 use super::collectives::GroupInstances;
 use super::members::Members;
-use crate::align::{self, MatchedCollective};
-use crate::kernel_names::KernelNames;
-use crate::ops::{AgentOps, Order};
-use crate::parallel;
-use crate::ranges::{Methods, Repeated};
-use crate::stats::median;
+use crate::base::ops::{AgentOps, Order};
+use crate::base::parallel;
+use crate::base::stats::median;
+use crate::gpu_time::ranges::{Methods, Repeated};
+use crate::names::kernel_names::KernelNames;
+use crate::ranks::align::{self, MatchedCollective};
 
 /// Fewer repetitions are no steps.
 const LEAST: usize = 3;

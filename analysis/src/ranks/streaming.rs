@@ -4,12 +4,12 @@
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 
 use super::busy::Busy;
-use crate::first_use::{FirstUseMap, position_of};
-pub use crate::kernel_index::KernelIndex;
-use crate::stats::CallTotal;
+use crate::base::first_use::{FirstUseMap, position_of};
+use crate::base::stats::CallTotal;
+use crate::base::union_length::Origin;
+pub use crate::names::kernel_index::KernelIndex;
 use crate::streaming::window::{Pass, Timed};
 use crate::streaming::{Accumulator, OpKey, OpStream};
-use crate::union_length::Origin;
 
 /// The totals of one process on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -19,13 +19,13 @@ pub use self::sketch::{PERCENTILE_ERROR, Sketch};
 pub use self::totals::{GpuTotals, RankTotals, Totals};
 use self::window::{Pass, Timed};
 use crate::Categories;
-pub use crate::activity::Activity;
-use crate::first_use::{FirstUseMap, FirstUseSet, position_of};
-pub use crate::kernel_index::Kernel;
-use crate::kernel_index::KernelIndex;
-use crate::stats::CallTotal;
-use crate::sweep::{Class, Gpu, Utilization};
-use crate::union_length::Origin;
+pub use crate::base::activity::Activity;
+use crate::base::first_use::{FirstUseMap, FirstUseSet, position_of};
+use crate::base::stats::CallTotal;
+use crate::base::union_length::Origin;
+use crate::gpu_time::sweep::{Class, Gpu, Utilization};
+pub use crate::names::kernel_index::Kernel;
+use crate::names::kernel_index::KernelIndex;
 
 /// A trace in chunks: [`Self::add_chunk`] for each of them, then [`Self::end_pass`], and all of that again where it
 /// returns true.
@@ -219,7 +219,8 @@ mod tests {
     use rtl_schema::table::{Agent, Copy, Direction, Dispatch, Process, Track};
 
     use super::*;
-    use crate::{Analysis, region};
+    use crate::Analysis;
+    use crate::trace::region;
 
     const NAMES: [&str; 3] = ["gemm.kd", "gemm", "ncclDevKernel_AllReduce"];
 

@@ -6,7 +6,7 @@
 //! all durations, in whatever order they come.
 
 use crate::Stats;
-use crate::stats::{Moments, nearest_rank};
+use crate::base::stats::{Moments, nearest_rank};
 
 /// Into how many pieces each power of two is cut, as a power of two.
 const PIECES: u32 = 8;

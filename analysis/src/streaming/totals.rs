@@ -1,10 +1,10 @@
 //! The totals of a trace.
 
 use super::sketch::Sketch;
-use crate::activity::Activity;
-use crate::kernel_index::Kernel;
-use crate::stats::CallTotal;
-use crate::sweep::Gpu;
+use crate::base::activity::Activity;
+use crate::base::stats::CallTotal;
+use crate::gpu_time::sweep::Gpu;
+use crate::names::kernel_index::Kernel;
 
 /// The totals of one trace.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -1,7 +1,7 @@
 use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
-use crate::sweep::{Example, SuspiciousRows};
+use crate::gpu_time::sweep::{Example, SuspiciousRows};
 
 /// How many places a reason names.
 pub(super) const PLACES: usize = 3;

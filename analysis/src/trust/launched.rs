@@ -4,8 +4,8 @@ use rtl_schema::table::Track;
 use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-use crate::first_use::distinct;
-use crate::lookup::Lookup;
+use crate::base::first_use::distinct;
+use crate::base::lookup::Lookup;
 
 /// What a function does, by its name in HIP and CUDA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use rtl_schema::TraceInfo;
 
 use super::reason::Reason;
-use crate::overview;
+use crate::trace::overview;
 
 pub(super) fn reason(info: &TraceInfo) -> Option<Reason> {
     Some(Reason::new("lite-mode", 1, 0, overview::lite_note(info)?.to_owned()))

@@ -3,7 +3,7 @@
 use rtl_schema::{Tables, TraceInfo};
 
 use super::reason::Reason;
-use crate::overview;
+use crate::trace::overview;
 
 pub(super) fn reason(tables: &Tables) -> Option<Reason> {
     let kept = tables.dispatches.len() + tables.copies.len() + tables.api_calls.len() + tables.ranges.len();

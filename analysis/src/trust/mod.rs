@@ -14,8 +14,11 @@ mod losses;
 mod nothing;
 mod overlaps;
 mod reason;
+pub mod sanity;
 mod steps;
 mod streaming;
+pub mod tracing_cost;
+pub mod unfinished;
 mod waiting;
 mod window;
 

@@ -5,8 +5,8 @@ use rtl_schema::ProcessId;
 use super::evidence::{Evidence, PLACES};
 use super::launched::Launched;
 use super::reason::Reason;
-use crate::first_use::distinct;
-use crate::ranges::{Methods, Repeated};
+use crate::base::first_use::distinct;
+use crate::gpu_time::ranges::{Methods, Repeated};
 
 /// Fewer repetitions are no steps.
 const LEAST: usize = 2;

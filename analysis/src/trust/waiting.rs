@@ -17,7 +17,7 @@ pub(super) fn reason(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Option<R
         return between(ranks);
     }
     let gpus = &analysis.sweep().gpus;
-    let sum = |time: fn(&crate::sweep::Gpu) -> i64| -> u64 {
+    let sum = |time: fn(&crate::gpu_time::sweep::Gpu) -> i64| -> u64 {
         gpus.iter().map(|gpu| time(gpu).max(0).unsigned_abs()).fold(0, u64::saturating_add)
     };
     let (collectives, busy) = (sum(|gpu| gpu.collective_ns), sum(|gpu| gpu.busy_ns));

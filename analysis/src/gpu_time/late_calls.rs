@@ -1,0 +1,351 @@
+//! Calls of kernels that take longer than others, although they do the same work.
+//!
+//! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
+//! their step. That is believed only of groups of which nearly all calls take nearly the same time.
+
+use rtl_schema::{AgentId, Durations, ShapeId, Tables};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::base::ops::{AgentOps, Order, dispatches_on_threads};
+use crate::base::parallel;
+use crate::gpu_time::kernels::Group;
+use crate::gpu_time::ranges::Repeated;
+use crate::names::kernel_names::KernelNames;
+
+/// Fewer calls have no usual duration.
+const LEAST_CALLS: usize = 5;
+
+/// Calls within this part of the median are usual.
+const NEAR: f64 = 0.1;
+
+/// At least this part of the calls of one work is usual, where steps tell which calls these are, and where nothing does.
+const MOST: [f64; 2] = [0.5, 0.8];
+
+/// From this many times the median a call is late.
+const LATE: f64 = 1.25;
+
+/// Kernels that cannot cost this part of the wall time are not looked at.
+const LEAST_SHARE: f64 = 0.005;
+
+/// How many rows are looked at before the calls of suspects among them.
+const STRETCH: usize = 1 << 8;
+
+/// The calls of one kernel that take longer than usual.
+#[derive(Debug, Default)]
+pub(crate) struct LateCalls {
+    /// What they take beyond the median of their work, in ns.
+    pub(crate) excess_ns: i64,
+    /// How many they are.
+    pub(crate) calls: u64,
+    /// Of how many calls, of works with a usual duration.
+    pub(crate) of: u64,
+    /// The excess of each in ns and its row, the worst first.
+    pub(crate) worst: Vec<(i64, u32)>,
+}
+
+/// What says which calls are late.
+#[derive(Debug)]
+pub(crate) struct LateInputs<'a> {
+    pub(crate) tables: &'a Tables,
+    pub(crate) names: &'a KernelNames,
+    pub(crate) order: &'a Order,
+    pub(crate) kernels: &'a [Group],
+    pub(crate) steps: Option<&'a Repeated>,
+}
+
+/// Calls with one kernel and shape, in order of start.
+#[derive(Debug, Default)]
+struct Calls {
+    /// By position in their step.
+    calls: Vec<Vec<Call>>,
+    /// By step, how many calls there were so far; ascending.
+    steps: Vec<(u32, u32)>,
+}
+
+impl Calls {
+    /// The position of the next call in its step. Ranges and rows count to four bytes.
+    fn next_of_step(&mut self, step: usize) -> usize {
+        let step = step as u32;
+        let at = match self.steps.last() {
+            Some(&(last, _)) if last == step => self.steps.len() - 1,
+            // Most steps follow each other.
+            Some(&(last, _)) if last > step => {
+                let found = self.steps.binary_search_by_key(&step, |&(step, _)| step);
+                found.unwrap_or_else(|at| {
+                    self.steps.insert(at, (step, 0));
+                    at
+                })
+            }
+            _ => {
+                self.steps.push((step, 0));
+                self.steps.len() - 1
+            }
+        };
+        let count = &mut self.steps[at].1;
+        *count += 1;
+        *count as usize - 1
+    }
+
+    /// Adds the next call, which belongs to a step.
+    fn add(&mut self, step: usize, call: Call) {
+        let position = self.next_of_step(step);
+        if self.calls.len() <= position {
+            self.calls.resize_with(position + 1, Vec::new);
+        }
+        self.calls[position].push(call);
+    }
+}
+
+/// A row and above it its four-byte duration, so that few durations are fetched again from all over the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Call(u64);
+
+impl Call {
+    fn of(row: u32, short: u32) -> Self {
+        Self(u64::from(short) << 32 | u64::from(row))
+    }
+
+    fn row(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Its duration in ns, which is known to be valid.
+    #[inline]
+    fn length(self, durations: &Durations) -> i64 {
+        match (self.0 >> 32) as u32 {
+            u32::MAX => durations.valid(self.row() as usize).unwrap_or(i64::MAX),
+            short => i64::from(short),
+        }
+    }
+}
+
+/// A kernel and its shape, in one word because every call looks for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Work(u64);
+
+impl Work {
+    fn of(kernel: usize, shape: Option<ShapeId>) -> Self {
+        Self((kernel as u64) << 32 | shape.map_or(u64::from(u32::MAX), |shape| u64::from(shape.0)))
+    }
+
+    fn kernel(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+}
+
+impl LateInputs<'_> {
+    /// The kernel whose late calls take most, by its position in [`KernelNames::kernels`].
+    pub(crate) fn worst(&self) -> Option<(usize, LateCalls)> {
+        let least = LEAST_SHARE * self.wall_ns() as f64;
+        let suspects: FxHashSet<&str> = (self.kernels.iter())
+            .filter(|group| most_excess(group) >= least)
+            .map(|group| &*group.label)
+            .collect();
+        if suspects.is_empty() {
+            return None;
+        }
+        let is_suspect: Vec<bool> = (self.names.kernels.iter())
+            .map(|kernel| suspects.contains(&*kernel.label) && !kernel.is_collective())
+            .collect();
+        let late = self.late(&is_suspect).into_iter();
+        late.max_by(|(one, first), (other, second)| (first.excess_ns, other).cmp(&(second.excess_ns, one)))
+    }
+
+    /// The wall times of all GPUs in ns.
+    fn wall_ns(&self) -> i64 {
+        let wall = |ops: &AgentOps| ops.end.saturating_sub(ops.base(self.tables));
+        self.order.agents.iter().map(wall).fold(0, i64::saturating_add)
+    }
+
+    fn late(&self, is_suspect: &[bool]) -> FxHashMap<usize, LateCalls> {
+        let found = match self.steps {
+            None => self.late_of_shapes(is_suspect),
+            Some(steps) => self.late_in_steps(steps, is_suspect),
+        };
+        let mut late: FxHashMap<usize, LateCalls> = FxHashMap::default();
+        for (kernel, found) in found {
+            late.entry(kernel).or_default().append(found);
+        }
+        for late in late.values_mut() {
+            late.worst.sort_unstable_by_key(|&(excess, row)| (std::cmp::Reverse(excess), row));
+        }
+        late
+    }
+
+    /// Late calls by kernel, where position in a step tells works apart.
+    fn late_in_steps(&self, steps: &Repeated, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
+        let &Self { tables, names, order, .. } = self;
+        let dispatches = &tables.dispatches;
+        let suspected = names.names_of(is_suspect);
+        let mut works: Vec<FxHashMap<Work, Calls>> = Vec::new();
+        works.resize_with(order.agents.len(), FxHashMap::default);
+        dispatches_on_threads(tables, order, &mut works, |works, rows| {
+            let (mut suspects, mut steps_of_suspects) = ([0; STRETCH], [None; STRETCH]);
+            let (is_suspect, names_of_rows) = (suspected.contains(), dispatches.name.as_slice());
+            for rows in rows.chunks(STRETCH) {
+                // Without a branch, which no core could predict.
+                let mut count = 0;
+                for &row in rows {
+                    suspects[count % STRETCH] = row;
+                    count += usize::from(is_suspect(names_of_rows[row as usize]));
+                }
+                let suspects = &suspects[..count];
+                // All steps before any work: a core that looks for nothing else between waits for several rows at the same time.
+                for (step, &row) in steps_of_suspects.iter_mut().zip(suspects) {
+                    *step = steps.of_dispatch(tables, row as usize);
+                }
+                for (&row, step) in suspects.iter().zip(steps_of_suspects) {
+                    // What runs outside the steps has no position in one.
+                    if let Some(step) = step {
+                        let kernel = names.kernel(names_of_rows[row as usize]);
+                        let shape = dispatches.shape.get(row as usize);
+                        let call = Call::of(row, dispatches.duration.short()[row as usize]);
+                        works.entry(Work::of(kernel, shape)).or_default().add(step, call);
+                    }
+                }
+            }
+        });
+        let late = |(work, Calls { calls, .. }): (Work, Calls)| {
+            let mut late = LateCalls::default();
+            calls.into_iter().for_each(|mut calls| late.add(&dispatches.duration, &mut calls, MOST[0]));
+            (work.kernel(), late)
+        };
+        let of_gpus = threads::map(works, |works| works.into_iter().map(late).collect::<Vec<_>>());
+        of_gpus.into_iter().flatten().collect()
+    }
+
+    /// Late calls by kernel, where nothing but the shape tells works apart.
+    fn late_of_shapes(&self, is_suspect: &[bool]) -> Vec<(usize, LateCalls)> {
+        let &Self { tables, names, order, .. } = self;
+        let dispatches = &tables.dispatches;
+        let gpus: FxHashMap<AgentId, usize> = order.agents.iter().map(|ops| ops.agent).zip(0..).collect();
+        let tracks = tables.tracks.rows().iter();
+        let gpu_of_track: Vec<Option<usize>> = tracks.map(|track| gpus.get(&track.agent).copied()).collect();
+        let suspected = names.names_of(is_suspect);
+        let parts = threads::map(parallel::stretches(dispatches.len()), |rows| {
+            let mut works: Vec<FxHashMap<Work, Vec<Call>>> = vec![FxHashMap::default(); order.agents.len()];
+            let mut suspects = [0; STRETCH];
+            let is_suspect = suspected.contains();
+            for begin in rows.clone().step_by(STRETCH) {
+                let stretch = begin..rows.end.min(begin + STRETCH);
+                // Without a branch, which no core could predict.
+                let mut count = 0;
+                for (row, &name) in stretch.clone().zip(&dispatches.name[stretch]) {
+                    suspects[count % STRETCH] = row;
+                    count += usize::from(is_suspect(name));
+                }
+                for &row in &suspects[..count] {
+                    let short = dispatches.duration.short()[row];
+                    if let Some(shape) = dispatches.shape.get(row)
+                        && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
+                        && (short != u32::MAX || dispatches.duration.valid(row).is_some())
+                    {
+                        let call = Call::of(row as u32, short);
+                        let kernel = names.kernel(dispatches.name[row]);
+                        works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
+                    }
+                }
+            }
+            works
+        });
+        let mut works: FxHashMap<(usize, Work), Vec<Vec<Call>>> = FxHashMap::default();
+        for (gpu, of_gpu) in parts.into_iter().flat_map(|part| part.into_iter().enumerate()) {
+            of_gpu.into_iter().for_each(|(work, calls)| works.entry((gpu, work)).or_default().push(calls));
+        }
+        let mut works: Vec<(Work, Vec<Vec<Call>>)> =
+            works.into_iter().map(|((_, work), parts)| (work, parts)).collect();
+        let batch = parallel::batch(works.len());
+        let late = |works: &mut [(Work, Vec<Vec<Call>>)]| {
+            let late = |(work, parts): &mut (Work, Vec<Vec<Call>>)| {
+                let mut late = LateCalls::default();
+                match parts.as_mut_slice() {
+                    [calls] => late.add(&dispatches.duration, calls, MOST[1]),
+                    parts => late.add(&dispatches.duration, &mut parts.concat(), MOST[1]),
+                }
+                (work.kernel(), late)
+            };
+            works.iter_mut().map(late).collect::<Vec<_>>()
+        };
+        threads::map(works.chunks_mut(batch), late).into_iter().flatten().collect()
+    }
+}
+
+/// The most that the calls of a kernel can take beyond their median together, in ns.
+fn most_excess(group: &Group) -> f64 {
+    let stats = &group.stats;
+    let beside = stats.mean_ns - stats.p50_ns as f64;
+    stats.calls as f64 * (stats.stddev_ns * stats.stddev_ns + beside * beside).sqrt()
+}
+
+impl LateCalls {
+    /// Adds the calls of one work, of which at least the part `most` must be usual. Reorders them.
+    fn add(&mut self, durations: &Durations, calls: &mut [Call], most: f64) {
+        if calls.len() < LEAST_CALLS {
+            return;
+        }
+        let length = |call: &Call| call.length(durations);
+        let middle = calls.len() / 2;
+        let mut median = length(calls.select_nth_unstable(middle).1);
+        if median >= i64::from(u32::MAX) {
+            median = length(calls.select_nth_unstable_by_key(middle, length).1);
+        }
+        let near = (NEAR * median as f64) as i64;
+        let is_near = |call: &&Call| (length(call) - median).abs() <= near;
+        if (calls.iter().filter(is_near).count() as f64) < most * calls.len() as f64 {
+            return;
+        }
+        self.of += calls.len() as u64;
+        for call in calls.iter().filter(|call| length(call) as f64 >= LATE * median as f64) {
+            let excess = length(call) - median;
+            self.calls += 1;
+            self.excess_ns = self.excess_ns.saturating_add(excess);
+            self.worst.push((excess, call.row()));
+        }
+    }
+
+    /// Adds those of another GPU.
+    fn append(&mut self, other: Self) {
+        self.excess_ns = self.excess_ns.saturating_add(other.excess_ns);
+        self.calls += other.calls;
+        self.of += other.of;
+        self.worst.extend(other.worst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn late_calls_are_those_far_beyond_the_median_of_a_usual_work(
+            lengths in prop::collection::vec(
+                prop_oneof![95_i64..106, 100_i64..200, 5_000_000_000_i64..6_000_000_000, 0_i64..3],
+                0..40,
+            ),
+        ) {
+            let durations: Durations = lengths.iter().copied().map(Some).collect();
+            let mut calls: Vec<Call> =
+                durations.short().iter().enumerate().map(|(row, &short)| Call::of(row as u32, short)).collect();
+            let mut found = LateCalls::default();
+            found.add(&durations, &mut calls, MOST[0]);
+            found.worst.sort_unstable_by_key(|&(_, row)| row);
+
+            let mut sorted = lengths.clone();
+            sorted.sort_unstable();
+            let median = sorted.get(lengths.len() / 2).copied().unwrap_or_default();
+            let usual = lengths.iter().filter(|&&length| (length - median).abs() as f64 <= NEAR * median as f64);
+            let is_usual =
+                lengths.len() >= LEAST_CALLS && usual.count() as f64 >= MOST[0] * lengths.len() as f64;
+            let late = lengths.iter().zip(0..).filter(|&(&length, _)| length as f64 >= LATE * median as f64);
+            let expected: Vec<(i64, u32)> =
+                late.filter(|_| is_usual).map(|(length, row)| (length - median, row)).collect();
+            prop_assert_eq!(found.of, if is_usual { lengths.len() as u64 } else { 0 });
+            prop_assert_eq!(found.calls, expected.len() as u64);
+            prop_assert_eq!(found.excess_ns, expected.iter().map(|&(excess, _)| excess).sum::<i64>());
+            prop_assert_eq!(found.worst, expected);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The ops that the ranges of each name enclose, each counted once however many ranges of the name it is in.
+
+use rtl_schema::Tables;
+
+use super::attribution::{Attribution, Cursor};
+use super::sets::Sets;
+use crate::base::ops::Order;
+use crate::base::union_length::{UnionLength, to_ns};
+
+/// The ops that the ranges of one name enclose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Enclosed {
+    pub(super) ops: u64,
+    pub(super) gpu_ns: i64,
+    pub(super) gpu_busy_ns: i64,
+}
+
+/// By name of `attribution`; goes from each op to the names around it.
+pub(super) fn op_by_op(
+    tables: &Tables,
+    order: &Order,
+    attribution: &Attribution,
+    sets: &Sets,
+) -> Vec<Enclosed> {
+    let mut enclosed = vec![(Enclosed::default(), UnionLength::default()); attribution.names.len()];
+    let mut cursor = Cursor::default();
+    for ops in &order.agents {
+        enclosed.iter_mut().for_each(|(_, union)| *union = UnionLength::default());
+        for same in ops.in_order(tables) {
+            for op in same.ops() {
+                let length = op.length(tables);
+                for &name in sets.at(attribution.op(tables, op, &mut cursor)) {
+                    let (name, union) = &mut enclosed[name as usize];
+                    let added = union.add(same.start, same.start.saturating_add(length));
+                    name.ops += 1;
+                    name.gpu_ns = name.gpu_ns.saturating_add(to_ns(length));
+                    name.gpu_busy_ns = name.gpu_busy_ns.saturating_add(to_ns(added));
+                }
+            }
+        }
+    }
+    enclosed.into_iter().map(|(name, _)| name).collect()
+}

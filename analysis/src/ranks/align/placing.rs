@@ -1,0 +1,247 @@
+//! Places each sequence of collectives in a group, or in a new one.
+
+use std::collections::BTreeMap;
+
+use super::differences::Differences;
+use super::draft::Draft;
+use super::matching::{self, Fit};
+use super::rhythm::{Lag, Rhythm};
+use super::sequence::Sequence;
+use crate::base::parallel;
+
+/// Kinds, and sequences of a kind, for each thread that are placed at a time.
+const AHEAD: usize = 4;
+
+/// How many times as many kinds, or sequences of a kind, are placed ahead after all of some were placed for good: the first
+/// ones relate clocks most often.
+const GROWTH: usize = 4;
+
+/// Sequences are placed ahead of their turn as long as at most one comparison in this number is made again.
+const WORTH: usize = 4;
+
+/// Comparing fewer calls takes less time than starting threads.
+const PARALLEL: usize = 20_000;
+
+/// The same of one kind, as a multiple: its calls times its members, of which most are compared with few others.
+const MANY: usize = 50;
+
+/// Groups of all sequences, those without a partner among them.
+pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> Vec<Draft> {
+    let calls: usize = sequences.iter().map(|sequence| sequence.calls.len()).sum();
+    let information = |sequence: &Sequence| sequence.rhythm().information();
+    let of_batch = |batch: &[Sequence]| batch.iter().map(information).collect::<Vec<_>>();
+    let informations = match calls > PARALLEL {
+        true => threads::map(sequences.chunks(parallel::batch(sequences.len())), of_batch).concat(),
+        false => sequences.iter().map(information).collect(),
+    };
+    let mut kinds: BTreeMap<u64, (f64, Vec<usize>)> = BTreeMap::new();
+    for (at, (sequence, own)) in sequences.iter().zip(informations).enumerate() {
+        let (information, members) = kinds.entry(sequence.kind).or_default();
+        *information = information.max(own);
+        members.push(at);
+    }
+    let mut kinds: Vec<(f64, Vec<usize>)> = kinds.into_values().collect();
+    // What tells most comes first: it relates the clocks for the others.
+    kinds.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let kinds: Vec<Vec<usize>> = kinds.into_iter().map(|(_, members)| members).collect();
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut left = kinds.as_slice();
+    // Several kinds at a time are placed as if each were the next one: most kinds change nothing for those behind them.
+    let most = if calls > PARALLEL && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
+    let mut ahead = 1;
+    while !left.is_empty() {
+        let next = &left[..ahead.min(left.len())];
+        let known = differences.related();
+        let placed = threads::map(next, |members| {
+            let mut differences = differences.clone();
+            (drafts_of_kind(sequences, members, &mut differences), differences)
+        });
+        let mut taken = 0;
+        for (of_kind, after) in placed {
+            // What comes behind a kind that has related clocks is placed again, with them.
+            if differences.related() != known {
+                break;
+            }
+            drafts.extend(of_kind);
+            *differences = after;
+            taken += 1;
+        }
+        ahead = most.min(if taken == next.len() { GROWTH * taken } else { 2 * taken });
+        left = &left[taken..];
+    }
+    drafts
+}
+
+/// The drafts of the sequences of one kind.
+fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut Differences) -> Vec<Draft> {
+    let mut members = members.to_vec();
+    members.sort_by_key(|&at| (sequences[at].rank, at));
+    let calls: usize = members.iter().map(|&at| sequences[at].calls.len()).sum();
+    let is_long = calls * members.len() > PARALLEL * MANY;
+    let most = if is_long && threads::limit() > 1 { AHEAD * threads::limit() } else { 1 };
+    let mut drafts = Vec::new();
+    let mut left = members.as_slice();
+    // Several sequences at a time are compared with the drafts as if each were the next one: most change few drafts.
+    let mut ahead = 1;
+    while !left.is_empty() {
+        let (next, rest) = left.split_at(ahead.min(left.len()));
+        left = rest;
+        let mut guesses =
+            threads::map(next, |&at| Guess::of(at, &sequences[at], &drafts, differences, sequences));
+        compare_new(&mut guesses, differences, sequences);
+        let compared: usize = guesses.iter().map(|guess| guess.candidates.len()).sum();
+        let place = |guess| place(sequences, guess, &mut drafts, differences);
+        let again: usize = guesses.into_iter().map(place).sum();
+        ahead = if again * WORTH <= compared { most.min(GROWTH * ahead) } else { 1 };
+    }
+    drafts
+}
+
+/// A draft that a sequence may belong to, as it was when they were compared.
+#[derive(Debug, PartialEq)]
+struct Candidate {
+    position: usize,
+    changes: u32,
+    /// The difference of their clocks.
+    known: Option<Lag>,
+}
+
+/// Where a sequence belongs if the candidates are still the same when it is placed.
+struct Guess {
+    /// The sequence.
+    at: usize,
+    rhythm: Rhythm,
+    candidates: Vec<Candidate>,
+    /// Of those in step, with their positions.
+    fits: Vec<(usize, Fit)>,
+    /// What those before it that belong to no draft have in common with it.
+    peers: Vec<Peer>,
+}
+
+/// How a sequence fits another one, should that begin a draft.
+struct Peer {
+    at: usize,
+    known: Option<Lag>,
+    fit: Option<Fit>,
+}
+
+impl Guess {
+    fn of(
+        at: usize,
+        sequence: &Sequence,
+        drafts: &[Draft],
+        differences: &Differences,
+        sequences: &[Sequence],
+    ) -> Self {
+        let rhythm = sequence.rhythm();
+        let candidates = candidates(sequence, drafts, differences, sequences);
+        let fits = fits(&rhythm, &candidates, drafts);
+        Self { at, rhythm, candidates, fits, peers: Vec::new() }
+    }
+
+    /// Whether the sequence was compared with a draft as it is now, and how it fits.
+    fn known(&mut self, candidate: &Candidate, draft: &Draft) -> Option<Option<Fit>> {
+        let of = |position: &usize| position.cmp(&candidate.position);
+        if let Ok(at) = self.candidates.binary_search_by(|other| of(&other.position)) {
+            let fit = |fits: &mut Vec<(usize, Fit)>| {
+                let at = fits.binary_search_by(|(position, _)| of(position)).ok()?;
+                Some(std::mem::take(&mut fits[at].1))
+            };
+            return (self.candidates[at] == *candidate).then(|| fit(&mut self.fits));
+        }
+        let is_same = |peer: &&mut Peer| draft.members == [peer.at] && candidate.known == peer.known;
+        self.peers.iter_mut().find(is_same).map(|peer| peer.fit.take())
+    }
+}
+
+/// Compares the sequences that belong to no draft with each other: each of them may begin one.
+fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Sequence]) {
+    let new: Vec<&Guess> = guesses.iter().filter(|guess| guess.fits.is_empty()).collect();
+    // The last one is compared with most others, so it begins first.
+    let mut peers = threads::map((0..new.len()).rev(), |number| {
+        let (own, sequence) = (new[number], &sequences[new[number].at]);
+        let peer = |other: &&Guess| {
+            let first = &sequences[other.at];
+            may_join((first.rank, first.communicator), sequence).then(|| {
+                let known = differences.between(first.rank, sequence.rank);
+                let fit = matching::fit(&other.rhythm, &own.rhythm, known.as_ref());
+                Peer { at: other.at, known, fit }
+            })
+        };
+        new[..number].iter().filter_map(peer).collect()
+    });
+    peers.reverse();
+    let new = guesses.iter_mut().filter(|guess| guess.fits.is_empty());
+    new.zip(peers).for_each(|(guess, peers)| guess.peers = peers);
+}
+
+/// Whether a sequence may belong to a draft whose last member is of that rank.
+fn may_join((last, communicator): (usize, u64), sequence: &Sequence) -> bool {
+    let communicators = [communicator, sequence.communicator];
+    last != sequence.rank && (communicators.contains(&0) || communicators[0] == communicators[1])
+}
+
+fn candidates(
+    sequence: &Sequence,
+    drafts: &[Draft],
+    differences: &Differences,
+    sequences: &[Sequence],
+) -> Vec<Candidate> {
+    let is_candidate = |(_, draft): &(usize, &Draft)| {
+        let last = draft.members.last().map_or(draft.rank, |&last| sequences[last].rank);
+        may_join((last, draft.communicator), sequence)
+    };
+    let candidate = |(position, draft): (usize, &Draft)| {
+        let known = differences.between(draft.rank, sequence.rank);
+        Candidate { position, changes: draft.changes, known }
+    };
+    drafts.iter().enumerate().filter(is_candidate).map(candidate).collect()
+}
+
+/// Of those in step, with their positions: two groups of one rank may be nearly in step with each other.
+fn fits(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Vec<(usize, Fit)> {
+    let fit = |candidate: &Candidate| {
+        let found = matching::fit(&drafts[candidate.position].rhythm, rhythm, candidate.known.as_ref());
+        found.map(|found| (candidate.position, found))
+    };
+    match candidates.len() * rhythm.len() > PARALLEL {
+        true => {
+            let of_batch = |batch: &[Candidate]| batch.iter().filter_map(fit).collect::<Vec<_>>();
+            threads::map(candidates.chunks(parallel::batch(candidates.len())), of_batch).concat()
+        }
+        false => candidates.iter().filter_map(fit).collect(),
+    }
+}
+
+/// Adds a sequence to the best of the drafts of its kind, of equal ones the first, or to a new one. How many of them have
+/// changed since they were compared with it.
+fn place(
+    sequences: &[Sequence],
+    mut guess: Guess,
+    drafts: &mut Vec<Draft>,
+    differences: &mut Differences,
+) -> usize {
+    let sequence = &sequences[guess.at];
+    let (mut all, mut again) = (Vec::new(), Vec::new());
+    for candidate in candidates(sequence, drafts, differences, sequences) {
+        match guess.known(&candidate, &drafts[candidate.position]) {
+            Some(fit) => all.extend(fit.map(|fit| (candidate.position, fit))),
+            None => again.push(candidate),
+        }
+    }
+    all.extend(fits(&guess.rhythm, &again, drafts));
+    all.sort_by_key(|&(position, _)| position);
+    let best = all.into_iter().reduce(|best, next| if next.1.loss < best.1.loss { next } else { best });
+    match best {
+        Some((position, found)) => {
+            let draft = &mut drafts[position];
+            if let Some(lag) = found.lag {
+                differences.relate(draft.rank, sequence.rank, lag);
+            }
+            draft.communicator = draft.communicator.max(sequence.communicator);
+            draft.add(guess.at, guess.rhythm, &found);
+        }
+        None => drafts.push(Draft::of(guess.at, (sequence.rank, sequence.communicator), guess.rhythm)),
+    }
+    again.len()
+}

@@ -1,0 +1,172 @@
+//! One pass in launch order: the durations of every group side by side in one buffer, and wall and busy time of each GPU.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rtl_schema::Tables;
+
+use super::strata::{Group, Groups, Strata};
+use super::warmup::Warmup;
+use crate::base::ops::{self, Op, Order};
+use crate::base::stats::begins;
+use crate::base::union_length::{UnionLength, to_ns};
+use crate::slower::run::mix::{Calls, Mix};
+use crate::slower::run::{Run, SharedSlice};
+
+/// Durations by group, then by place, in launch order.
+#[derive(Default)]
+pub(super) struct CallBuffer {
+    buffer: Arc<Vec<i64>>,
+    /// The position among the shapes of the group of each; empty where every group has but one.
+    shapes: Arc<Vec<u32>>,
+    /// Where each group begins at each place, and the end of the last: `group * places + place`.
+    begins: Vec<usize>,
+    /// The position among the dispatches of the place of the first call, for each of `begins`.
+    first: Vec<u32>,
+    places: usize,
+    /// Of each place.
+    pub(super) wall_and_busy_ns: Vec<[i64; 2]>,
+}
+
+/// State of one place while its ops are visited in order.
+struct PlaceState {
+    place: usize,
+    /// Among its dispatches.
+    position: usize,
+    union: UnionLength,
+}
+
+/// The calls of a group without the warm-up.
+pub(super) struct GroupCalls {
+    pub(super) run: Run,
+    /// How many calls were left out as warm-up.
+    pub(super) left_out: u64,
+    pub(super) mix: Mix,
+}
+
+impl CallBuffer {
+    pub(super) fn of(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
+        let places = order.agents.len();
+        let slots = groups.len() * places;
+        let mut counts = vec![0_usize; slots];
+        for place in 0..places {
+            for stratum in 0..strata.len() {
+                counts[groups.of_stratum[stratum] * places + place] += strata.calls(place, stratum) as usize;
+            }
+        }
+        let begins = begins(&counts);
+        let filled = begins[slots];
+        let mixed = groups.all.iter().any(Group::is_mixed);
+        let shapes = if mixed { filled } else { 0 };
+        let mut calls = (vec![0; filled], vec![0; shapes]);
+        let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
+        calls_of_group.fill(&mut calls, tables, order, strata, groups);
+        (calls_of_group.buffer, calls_of_group.shapes) = (Arc::new(calls.0), Arc::new(calls.1));
+        calls_of_group
+    }
+
+    fn fill(
+        &mut self,
+        (buffer, shapes): &mut (Vec<i64>, Vec<u32>),
+        tables: &Tables,
+        order: &Order,
+        strata: &Strata,
+        groups: &Groups,
+    ) {
+        let dispatches = &tables.dispatches;
+        let (places, mixed) = (self.places, !shapes.is_empty());
+        let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
+        let mut next = self.begins.clone();
+        let mut calls: Vec<(usize, i64, u32)> = Vec::new();
+        let state = |place: usize| PlaceState { place, position: 0, union: UnionLength::default() };
+        let mut states: Vec<PlaceState> = (0..places).map(state).collect();
+        ops::in_order(tables, order, &mut states, |state, same| {
+            for &row in same.copies {
+                let length = Op { copy: true, row }.length(tables);
+                state.union.add(same.start, same.start.saturating_add(length));
+            }
+            let call = |row: u32| {
+                let stratum = strata.of_row(row);
+                let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
+                let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
+                (slot_of_stratum[stratum] + state.place, duration, shape)
+            };
+            let mut put = |(slot, duration, shape): (usize, i64, u32)| {
+                state.union.add(same.start, same.start.saturating_add(duration.unsigned_abs()));
+                let to = next[slot];
+                if to == self.begins[slot] {
+                    self.first[slot] = state.position as u32;
+                }
+                buffer[to] = duration;
+                if mixed {
+                    shapes[to] = shape;
+                }
+                next[slot] += 1;
+            };
+            if let &[row] = same.dispatches {
+                put(call(row));
+            } else {
+                calls.clear();
+                calls.extend(same.dispatches.iter().map(|&row| call(row)));
+                calls.sort_unstable();
+                calls.drain(..).for_each(put);
+            }
+            state.position += same.dispatches.len();
+        });
+        let figures = |state: PlaceState| [to_ns(state.union.end()), state.union.length_ns()];
+        self.wall_and_busy_ns = states.into_iter().map(figures).collect();
+    }
+
+    /// The run of a group and its mix, without the warm-up.
+    pub(super) fn run(&self, group: usize, about: &Group, warmup: Warmup) -> GroupCalls {
+        let slots = group * self.places..(group + 1) * self.places;
+        let all = self.begins[slots.start]..self.begins[slots.end];
+        let kept: Vec<Range<usize>> = slots
+            .map(|slot| self.begins[slot]..self.begins[slot + 1])
+            .map(|calls| calls.start + warmup.calls(&self.buffer[calls.clone()])..calls.end)
+            .collect();
+        let count = kept.iter().map(Range::len).sum::<usize>();
+        let left_out = (all.len() - count) as u64;
+        let durations = slice(&self.buffer, all.clone(), &kept);
+        let run = Run::of(&durations);
+        let mix = about.mix(|| Calls { durations, shapes: slice(&self.shapes, all, &kept) });
+        GroupCalls { run, left_out, mix }
+    }
+
+    /// The names before and after the first call of a group at the first place that ran it.
+    pub(super) fn neighbours<'a>(
+        &self,
+        tables: &'a Tables,
+        order: &Order,
+        group: usize,
+    ) -> [Option<&'a str>; 2] {
+        let slots = group * self.places..(group + 1) * self.places;
+        let Some(slot) = slots.clone().find(|&slot| self.begins[slot + 1] > self.begins[slot]) else {
+            return [None, None];
+        };
+        let sorted = &order.agents[slot - slots.start].dispatches;
+        let start = |at: usize| sorted.get(at).map(|&row| tables.dispatches.start[row as usize]);
+        let name =
+            |at: usize| rtl_schema::identity(tables.strings.get(tables.dispatches.name[sorted[at] as usize]));
+        let first = self.first[slot] as usize;
+        let mut before = first;
+        while before > 0 && start(before - 1) == start(first.saturating_sub(1)) {
+            before -= 1;
+        }
+        let after = (first..sorted.len()).find(|&at| start(at) != start(first)).unwrap_or(sorted.len());
+        let end = (after..sorted.len()).find(|&at| start(at) != start(after)).unwrap_or(sorted.len());
+        // Of several that start together the first by name.
+        [(before..first).map(name).min(), (after..end).map(name).min()]
+    }
+}
+
+/// The values of `kept`, which lie in `all`; not copied where nothing is left out.
+fn slice<T: Copy>(values: &Arc<Vec<T>>, all: Range<usize>, kept: &[Range<usize>]) -> SharedSlice<T> {
+    let count = kept.iter().map(Range::len).sum::<usize>();
+    if count == all.len() {
+        return SharedSlice::of(values, all);
+    }
+    let mut gathered = Vec::with_capacity(count);
+    kept.iter().for_each(|range| gathered.extend_from_slice(&values[range.clone()]));
+    SharedSlice::from(gathered)
+}

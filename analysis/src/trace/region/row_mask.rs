@@ -1,0 +1,272 @@
+//! The rows that a filter keeps.
+
+use rtl_schema::table::{AgentKind, Track};
+use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
+use rustc_hash::FxHashMap;
+
+use super::filter::Filter;
+use super::kernel_pattern::KernelPattern;
+use super::{available, steady};
+use crate::Result;
+use crate::base::ops::Op;
+use crate::gpu_time::ranges::{Attribution, Cursor};
+use crate::names::kernel_keys::KernelKeys;
+
+/// One flag for each row of each table that a region cuts.
+#[derive(Debug)]
+pub(super) struct RowMask {
+    dispatches: Vec<bool>,
+    copies: Vec<bool>,
+    barriers: Vec<bool>,
+    calls: Vec<bool>,
+    ranges: Vec<bool>,
+    operators: Vec<bool>,
+    python_frames: Vec<bool>,
+    spans: Vec<bool>,
+    memory_events: Vec<bool>,
+}
+
+impl RowMask {
+    pub(super) fn everything(tables: &Tables) -> Self {
+        Self {
+            dispatches: vec![true; tables.dispatches.len()],
+            copies: vec![true; tables.copies.len()],
+            barriers: vec![true; tables.barriers.len()],
+            calls: vec![true; tables.api_calls.len()],
+            ranges: vec![true; tables.ranges.len()],
+            operators: vec![true; tables.operators.len()],
+            python_frames: vec![true; tables.python_frames.len()],
+            spans: vec![true; tables.spans.len()],
+            memory_events: vec![true; tables.memory_events.len()],
+        }
+    }
+
+    /// Keeps the ops whose track and start in ns pass.
+    fn ops(&mut self, tables: &Tables, passes: impl Fn(TrackId, i64) -> bool) {
+        let dispatches = &tables.dispatches;
+        for (row, kept) in self.dispatches.iter_mut().enumerate() {
+            *kept &= passes(dispatches.track[row], dispatches.start[row]);
+        }
+        for (kept, copy) in self.copies.iter_mut().zip(&tables.copies) {
+            *kept &= passes(copy.track, copy.start);
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            *kept &= passes(barrier.track, barrier.start);
+        }
+    }
+
+    /// Keeps the GPUs, queues and ranks that the filter names.
+    pub(super) fn places(&mut self, tables: &Tables, filter: &Filter) {
+        let any = |list: bool, found: bool| list || found;
+        let rank_stays = |rank: Option<u32>| {
+            any(filter.ranks.is_empty(), rank.is_some_and(|rank| filter.ranks.contains(&rank)))
+        };
+        let ranks: Vec<bool> = tables.processes.iter().map(|process| rank_stays(process.rank)).collect();
+        let gpu_stays = |agent: AgentId| {
+            let gpu = tables.agents.get(agent.index()).filter(|agent| agent.kind != AgentKind::Cpu);
+            any(filter.gpus.is_empty(), gpu.is_some_and(|gpu| filter.gpus.contains(&gpu.number)))
+        };
+        for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+            *kept &= span.agent.is_none_or(gpu_stays);
+        }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept &= event.agent.is_none_or(gpu_stays);
+        }
+        let track_stays = |track: &Track| {
+            gpu_stays(track.agent)
+                && any(filter.queues.is_empty(), filter.queues.contains(&track.queue))
+                && ranks.get(track.process.index()).copied().unwrap_or(true)
+        };
+        let tracks: Vec<bool> = tables.tracks.rows().iter().map(track_stays).collect();
+        if tracks.contains(&false) {
+            self.ops(tables, |track, _| tracks[track.index()]);
+        }
+        if ranks.contains(&false) {
+            let stays = |process: ProcessId| ranks.get(process.index()).copied().unwrap_or(true);
+            for (row, kept) in self.calls.iter_mut().enumerate() {
+                *kept &= stays(tables.api_calls.process.get(row));
+            }
+            for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
+                *kept &= stays(range.process);
+            }
+            for (row, kept) in self.operators.iter_mut().enumerate() {
+                *kept &= stays(tables.operators.process.get(row));
+            }
+            for (row, kept) in self.python_frames.iter_mut().enumerate() {
+                *kept &= stays(tables.python_frames.process.get(row));
+            }
+            for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+                *kept &= stays(span.process);
+            }
+            for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+                *kept &= stays(event.process);
+            }
+        }
+    }
+
+    /// Keeps the rows that start in `[from, to)`.
+    pub(super) fn window(&mut self, tables: &Tables, from: i64, to: i64) {
+        self.ops(tables, |_, start| from <= start && start < to);
+        self.others(tables, from, to);
+    }
+
+    /// Of all rows but ops keeps those that start in `[from, to)`.
+    pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
+        let inside = |start: i64| from <= start && start < to;
+        for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
+            *kept &= inside(start);
+        }
+        for (kept, range) in self.ranges.iter_mut().zip(&tables.ranges) {
+            *kept &= inside(range.start);
+        }
+        for (kept, &start) in self.operators.iter_mut().zip(&tables.operators.start) {
+            *kept &= inside(start);
+        }
+        for (kept, &start) in self.python_frames.iter_mut().zip(&tables.python_frames.start) {
+            *kept &= inside(start);
+        }
+        for (kept, span) in self.spans.iter_mut().zip(&tables.spans) {
+            *kept &= inside(span.start);
+        }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept &= inside(event.time);
+        }
+    }
+
+    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls, operators, Python
+    /// frames and memory events by their thread, barriers by their start, ranges with all that lies inside.
+    pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
+        let missing = || available::no_range(tables, name);
+        let attribution = Attribution::of_all_rows(tables);
+        let within = tables.strings.lookup(name).and_then(|id| attribution.within(id)).ok_or_else(missing)?;
+        let holds = |position: u32| within[position as usize];
+        let mut cursor = Cursor::default();
+        for (row, kept) in self.dispatches.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.op(tables, Op { copy: false, row: row as u32 }, &mut cursor));
+        }
+        for (row, kept) in self.copies.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.op(tables, Op { copy: true, row: row as u32 }, &mut cursor));
+        }
+        for (kept, barrier) in self.barriers.iter_mut().zip(&tables.barriers) {
+            let process = tables.tracks.get(barrier.track).process;
+            *kept = *kept && holds(attribution.moment(process, barrier.start, &mut cursor));
+        }
+        for (row, kept) in self.calls.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.call(tables, row));
+        }
+        for (row, kept) in self.ranges.iter_mut().enumerate() {
+            *kept = *kept && holds(attribution.range(row));
+        }
+        let operators = &tables.operators;
+        for (row, kept) in self.operators.iter_mut().enumerate() {
+            let (process, tid) = (operators.process.get(row), operators.tid.get(row));
+            *kept = *kept && holds(attribution.thread_moment(process, tid, operators.start[row]));
+        }
+        let frames = &tables.python_frames;
+        for (row, kept) in self.python_frames.iter_mut().enumerate() {
+            let (process, tid) = (frames.process.get(row), frames.tid.get(row));
+            *kept = *kept && holds(attribution.thread_moment(process, tid, frames.start[row]));
+        }
+        for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
+            *kept = *kept && holds(attribution.thread_moment(event.process, event.tid, event.time));
+        }
+        Ok(())
+    }
+
+    /// Keeps the steady part of each GPU; the result reaches from the first to the last of them.
+    pub(super) fn steady(&mut self, tables: &Tables) -> Result<Option<(i64, i64)>> {
+        let windows = steady::windows(tables, &self.dispatches)?;
+        let hull = windows
+            .iter()
+            .map(|&(_, from, to)| (from, to))
+            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        let Some(hull) = hull else { return Ok(None) };
+        let mut of_agent = vec![hull; tables.agents.len()];
+        for (agent, from, to) in windows {
+            if let Some(window) = of_agent.get_mut(agent.index()) {
+                *window = (from, to);
+            }
+        }
+        let inside = |track: TrackId, start: i64| {
+            let (from, to) = of_agent.get(tables.tracks.get(track).agent.index()).copied().unwrap_or(hull);
+            from <= start && start < to
+        };
+        self.ops(tables, inside);
+        self.others(tables, hull.0, hull.1);
+        Ok(Some(hull))
+    }
+
+    /// Of all ops keeps the dispatches of these kernels, of which the trace has at least one.
+    pub(super) fn kernels(&mut self, tables: &Tables, pattern: &KernelPattern) -> Result<()> {
+        let keys = match pattern {
+            KernelPattern::Key(_) => KernelKeys::of(tables),
+            KernelPattern::Name(_) => KernelKeys::default(),
+        };
+        let matches = |name: NameId| {
+            let stored = rtl_schema::identity(tables.strings.get(name));
+            match pattern {
+                KernelPattern::Key(number) => keys.name(*number) == Some(stored),
+                KernelPattern::Name(pattern) => {
+                    pattern.is_match(stored)
+                        || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+                }
+            }
+        };
+        let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+        for (kept, &name) in self.dispatches.iter_mut().zip(&tables.dispatches.name) {
+            *kept &= *known.entry(name).or_insert_with(|| matches(name));
+        }
+        if !known.is_empty() && !known.values().any(|matches| *matches) {
+            return Err(available::no_kernel(tables, pattern));
+        }
+        self.copies.fill(false);
+        self.barriers.fill(false);
+        Ok(())
+    }
+
+    /// Whether an op is left.
+    pub(super) fn any_op(&self) -> bool {
+        [&self.dispatches, &self.copies, &self.barriers].into_iter().any(|kept| kept.contains(&true))
+    }
+
+    /// Whether a call or a range is left.
+    pub(super) fn any_other(&self) -> bool {
+        self.calls.contains(&true) || self.ranges.contains(&true)
+    }
+
+    /// Drops all other rows.
+    pub(super) fn apply(self, tables: &mut Tables) {
+        if self.dispatches.contains(&false) {
+            tables.dispatches.retain(&self.dispatches);
+        }
+        if self.calls.contains(&false) {
+            tables.api_calls.retain(&self.calls);
+        }
+        if self.operators.contains(&false) {
+            tables.operators.retain(&self.operators);
+        }
+        if self.python_frames.contains(&false) {
+            tables.python_frames.retain(&self.python_frames);
+        }
+        retain(&mut tables.copies, &self.copies);
+        retain(&mut tables.barriers, &self.barriers);
+        retain(&mut tables.ranges, &self.ranges);
+        retain(&mut tables.spans, &self.spans);
+        retain(&mut tables.memory_events, &self.memory_events);
+    }
+}
+
+/// Whether any row starts in `[from, to)`.
+pub(super) fn any_row_starts(tables: &Tables, from: i64, to: i64) -> bool {
+    let inside = |start: i64| from <= start && start < to;
+    tables.dispatches.start.iter().any(|&start| inside(start))
+        || tables.copies.iter().any(|copy| inside(copy.start))
+        || tables.barriers.iter().any(|barrier| inside(barrier.start))
+        || tables.api_calls.start.iter().any(|&start| inside(start))
+        || tables.ranges.iter().any(|range| inside(range.start))
+}
+
+fn retain<T>(rows: &mut Vec<T>, keep: &[bool]) {
+    let mut flags = keep.iter();
+    rows.retain(|_| flags.next().copied().unwrap_or(true));
+}
