@@ -33,19 +33,19 @@ const ENOUGH_STEPS: usize = 5;
 /// A part of [`Analysis`] that takes long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// [`Analysis::compared`].
+    /// Ranks and steps: [`Analysis::compared`].
     Compared,
-    /// [`Analysis::kernels`].
+    /// Kernels and their calls: [`Analysis::kernels`].
     Kernels,
     /// [`Analysis::categories`], and with them the kernels.
     Categories,
-    /// [`Analysis::launches`].
+    /// Launch latencies and queue depths: [`Analysis::launches`].
     Launches,
-    /// [`Analysis::sweep`].
+    /// Busy time and gaps: [`Analysis::sweep`].
     Sweep,
-    /// [`Analysis::idle`].
+    /// Causes of idle time: [`Analysis::idle`].
     Idle,
-    /// [`Analysis::ranges`].
+    /// Ranges and the ops in them: [`Analysis::ranges`].
     Ranges,
     /// Ranges that come again and again.
     Steps,
@@ -73,7 +73,6 @@ impl Part {
 pub struct Analysis<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) names: KernelNames,
-    /// How ops are tied to ranges.
     pub(crate) methods: Methods<'a>,
     order: OnceLock<Order>,
     kernels: OnceLock<Vec<Group>>,
@@ -169,7 +168,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// The rows.
+    /// The rows that are analysed.
     pub fn tables(&self) -> &'a Tables {
         self.tables
     }

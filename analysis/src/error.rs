@@ -5,13 +5,13 @@ pub enum Error {
     /// A file of category rules is no TOML of the expected shape.
     #[error("category rules: {detail}")]
     Rules {
-        /// Where and how.
+        /// Where the error is in the text, as the parser of the format describes it.
         detail: String,
     },
     /// A rule's regular expression does not compile.
     #[error("category rule {number} ({category}): {detail}")]
     RulePattern {
-        /// Its position in the file, from 1.
+        /// Position of the rule in the file, from 1.
         number: usize,
         /// The category it names.
         category: String,
@@ -21,19 +21,19 @@ pub enum Error {
     /// A moment is not written as one.
     #[error("not a moment: {text}")]
     Bound {
-        /// The given text.
+        /// The text as it was given.
         text: String,
     },
     /// A moment is a number without a unit.
     #[error("a time without a unit: {text}")]
     Unit {
-        /// The given text.
+        /// The text as it was given.
         text: String,
     },
     /// A pattern of kernel names is no regular expression.
     #[error("invalid regular expression `{text}`: {reason}")]
     Pattern {
-        /// The given text.
+        /// The text as it was given.
         text: String,
         /// The error of the regex compiler.
         reason: String,
@@ -41,7 +41,7 @@ pub enum Error {
     /// A text after `@` is no key of a kernel.
     #[error("not a key of a kernel: {text}")]
     KernelKey {
-        /// The given text.
+        /// The text as it was given.
         text: String,
     },
     /// The region of interest ends before it starts.
@@ -63,7 +63,7 @@ pub enum Error {
     /// No range of the trace has the name asked for.
     #[error("no range is named {name}: the trace has {existing}")]
     NoRange {
-        /// The name.
+        /// The name as it was given.
         name: String,
         /// The ranges of the trace.
         existing: String,
@@ -71,7 +71,7 @@ pub enum Error {
     /// No kernel of the trace matches a pattern.
     #[error("no kernel matches {pattern}: the trace has {existing}")]
     NoKernel {
-        /// The pattern.
+        /// The pattern as it was given.
         pattern: String,
         /// The kernels of the trace.
         existing: String,
@@ -93,9 +93,9 @@ pub enum Error {
     /// A GPU has too few calls of its main kernel to cut off the first and the last.
     #[error("{place} has no steady part: its main kernel {kernel} has {calls} calls, at least 4 are needed")]
     NotSteady {
-        /// The GPU.
+        /// The GPU's label, such as `GPU 0`.
         place: String,
-        /// Its kernel with the largest total time.
+        /// The GPU's kernel with the largest total time.
         kernel: String,
         /// How often that was called.
         calls: u64,
@@ -103,7 +103,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether a trace has nothing of what was selected, which another trace may have.
+    /// Returns whether a trace has nothing of what was selected; another trace may have it.
     #[must_use]
     pub fn is_empty_selection(&self) -> bool {
         matches!(
@@ -116,7 +116,7 @@ impl Error {
         )
     }
 
-    /// What the user can try, on one line; empty where nothing is known.
+    /// Returns what the user can try, on one line; empty where nothing is known.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

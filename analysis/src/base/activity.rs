@@ -1,4 +1,4 @@
-//! What a GPU can be busy with.
+//! Classes of the work of a GPU.
 
 use rtl_schema::table::Direction;
 

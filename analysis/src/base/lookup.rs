@@ -15,7 +15,7 @@ impl Lookup {
         Self::choosing(pairs, |_, _| false)
     }
 
-    /// The same, but of several with one id the first counts that no other `precedes`.
+    /// As [`Self::of`], but of several values with one id it keeps the first that no other `precedes`.
     pub(crate) fn choosing(mut pairs: Vec<(i64, u32)>, precedes: impl Fn(u32, u32) -> bool) -> Self {
         pairs.retain(|&(id, _)| id != 0);
         let ids = || pairs.iter().map(|&(id, _)| id);
@@ -47,7 +47,6 @@ impl Lookup {
         }
     }
 
-    /// The value of `id`, if it has one.
     #[inline]
     pub(crate) fn get(&self, id: i64) -> Option<u32> {
         match self {

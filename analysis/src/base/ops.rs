@@ -7,11 +7,11 @@ use rtl_schema::{AgentId, Durations, Id, Tables, TrackId};
 
 use crate::base::parallel;
 
-/// For each GPU the rows of its ops by start; the order of equal starts is unspecified.
+/// The rows of the ops of each GPU by start; the order of equal starts is unspecified.
 #[derive(Debug, Clone, Default)]
 pub struct Order {
     pub(crate) agents: Vec<AgentOps>,
-    /// By track, whether any of these ops ran on it.
+    /// Indexed by track: whether any of these ops ran on it.
     pub(crate) used_tracks: Vec<bool>,
 }
 
@@ -40,7 +40,6 @@ impl AgentOps {
         ops_of(&self.dispatches, &self.copies)
     }
 
-    /// The ops in order of start.
     pub(crate) fn in_order<'a>(&'a self, tables: &'a Tables) -> InOrder<'a> {
         InOrder {
             tables,
@@ -90,19 +89,16 @@ impl Op {
         self.column(tables, |dispatches, row| dispatches.start[row], |copy| copy.start)
     }
 
-    /// The track it ran on.
     #[inline]
     pub(crate) fn track(self, tables: &Tables) -> TrackId {
         self.column(tables, |dispatches, row| dispatches.track[row], |copy| copy.track)
     }
 
-    /// The id of the range that launched it.
     #[inline]
     pub(crate) fn range(self, tables: &Tables) -> Id {
         self.column(tables, |dispatches, row| dispatches.range.get(row), |copy| copy.range)
     }
 
-    /// The id that its launching call has, too.
     #[inline]
     pub(crate) fn correlation(self, tables: &Tables) -> Id {
         self.column(tables, |dispatches, row| dispatches.correlation.get(row), |copy| copy.correlation)
@@ -114,7 +110,6 @@ impl Op {
         self.column(tables, |dispatches, row| dispatches.enqueued.get(row), |copy| copy.enqueued)
     }
 
-    /// A value that dispatches and copies both have.
     #[inline]
     fn column<T>(
         self,
@@ -153,7 +148,6 @@ pub(crate) struct Simultaneous<'a> {
 }
 
 impl<'a> Simultaneous<'a> {
-    /// Each of them.
     pub(crate) fn ops(self) -> impl Iterator<Item = Op> + use<'a> {
         ops_of(self.dispatches, self.copies)
     }
@@ -251,7 +245,7 @@ pub(crate) fn in_order<'a, S>(
     }
 }
 
-/// The same on several threads, each with some of the GPUs.
+/// As [`in_order`], on several threads, each of which has some of the GPUs.
 pub(crate) fn in_order_on_threads<'a, S: Send>(
     tables: &'a Tables,
     order: &'a Order,

@@ -21,7 +21,7 @@ pub(crate) fn shares(rows: usize) -> usize {
     if rows > LEAST_ROWS { threads::limit() } else { 1 }
 }
 
-/// Whether the figures of this number of groups take about as much memory as the rows.
+/// Returns whether the figures of this number of groups take about as much memory as the rows.
 pub(crate) fn are_many(groups: usize, rows: usize) -> bool {
     groups * ROWS_OF_GROUP > rows
 }
@@ -31,7 +31,7 @@ pub(crate) fn stretches(rows: usize) -> impl Iterator<Item = Range<usize>> {
     stretches_of_groups(rows, 0)
 }
 
-/// The same where each part has a figure for each of `groups`: in fewer parts where these would take more memory than rows.
+/// As [`stretches`], in fewer parts where a figure of each part for each of `groups` would take more memory than rows.
 pub(crate) fn stretches_of_groups(rows: usize, groups: usize) -> impl Iterator<Item = Range<usize>> {
     let most = rows.checked_div(groups * ROWS_OF_GROUP).unwrap_or(rows).max(1);
     let length = rows.div_ceil(shares(rows).min(most)).max(1);

@@ -15,7 +15,7 @@ impl Random {
         Self(Self(seed ^ part.wrapping_mul(0xd1b5_4a32_d192_ed03)).next())
     }
 
-    /// 64 bits.
+    /// Returns the next 64 bits.
     #[expect(clippy::should_implement_trait, reason = "it never ends")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -64,15 +64,13 @@ struct Stretch {
     used_tracks: Vec<bool>,
 }
 
-/// Those of one agent.
 struct Sorted {
-    /// By start.
+    /// In order of start.
     rows: Vec<u32>,
     /// The last end in ns.
     end: i64,
 }
 
-/// Sorts rows by agent and start.
 fn sorted(tables: &Tables, agent_of_track: &[u32], agents: usize, rows: Range<usize>) -> Stretch {
     let dispatches = &tables.dispatches;
     let (tracks, starts) = (&dispatches.track[rows.clone()], &dispatches.start[rows.clone()]);
@@ -156,7 +154,6 @@ impl Sorter {
         Self { rows, last: i64::MIN, end: i64::MIN, moves: 0, unsorted: false }
     }
 
-    /// Adds a row that starts at `moment`.
     #[inline]
     fn push(&mut self, row: u32, moment: i64, start: impl Fn(u32) -> i64) {
         self.rows.push(row);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Statistics of a set of durations. All zero for an empty set.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stats {
-    /// How many durations.
+    /// The number of durations.
     pub calls: u64,
     /// Their sum in ns.
     pub total_ns: i64,
@@ -93,7 +93,7 @@ impl CallTotal {
 /// Sums and extremes of durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Moments {
-    /// How many durations.
+    /// The number of durations.
     pub calls: u64,
     total: u128,
     squares: u128,
@@ -133,7 +133,6 @@ impl Moments {
         self.append(&Self { calls, total: length, squares, min_ns: duration, max_ns: duration });
     }
 
-    /// Adds the durations of another.
     #[inline]
     pub(crate) fn append(&mut self, other: &Self) {
         let Self { calls, total, squares, min_ns, max_ns } = *other;

@@ -3,7 +3,7 @@
 /// Intervals, and the length of the part of them that no op covers; ops come in order of start.
 #[derive(Debug, Default)]
 pub(crate) struct Uncovered {
-    /// Disjoint, by start.
+    /// Disjoint, in order of start.
     intervals: Vec<(i64, i64)>,
     /// The first that does not lie before `until`.
     next: usize,
@@ -24,7 +24,6 @@ impl Uncovered {
         Self { intervals, next: 0, until: i64::MIN, length: 0 }
     }
 
-    /// Adds an op.
     #[inline]
     pub(crate) fn add(&mut self, start: i64, end: i64) {
         // Behind the last interval nothing matters.

@@ -21,13 +21,11 @@ impl UnionLength {
         added
     }
 
-    /// The last end.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end
     }
 
-    /// The length in ns.
     pub(crate) fn length_ns(&self) -> i64 {
         to_ns(self.length)
     }

@@ -11,7 +11,7 @@ pub(super) const PLACES: usize = 3;
 pub struct Finding {
     /// The stable name of the rule.
     pub id: String,
-    /// What is lost where, with its numbers.
+    /// States what is lost where, with its numbers.
     pub sentence: String,
     /// How much shorter a GPU's wall time would be without the cause, in ns: the mean of all GPUs.
     pub cost_ns: i64,
@@ -25,7 +25,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// A command that shows more; `TRACE` stands for the traces.
     pub look: String,
-    /// What usually helps.
+    /// The change that usually helps.
     pub help: String,
 }
 

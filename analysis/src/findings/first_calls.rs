@@ -46,7 +46,6 @@ impl FirstCalls {
     }
 }
 
-/// Steps that took much longer than the others.
 struct Unusual {
     spans: Vec<(i64, i64)>,
     labels: Vec<String>,

@@ -17,9 +17,9 @@ pub struct Headline {
     pub wall_ns: i64,
     /// Time with an op running as a part of `wall_ns`, 0 to 1.
     pub busy_share: f64,
-    /// That of the least busy GPU.
+    /// Busy share of the least busy GPU.
     pub least_busy_share: f64,
-    /// That of the busiest GPU.
+    /// Busy share of the busiest GPU.
     pub most_busy_share: f64,
     /// Time without an op running in ns.
     pub idle_ns: i64,
@@ -31,9 +31,9 @@ pub struct Headline {
     pub kernels: u64,
     /// The kernel with most time; none without kernels.
     pub first_kernel: Option<String>,
-    /// Its part of the time of all kernels, 0 to 1.
+    /// Part of the time of all kernels that the first kernel has, 0 to 1.
     pub first_kernel_share: f64,
-    /// What a GPU's wall time could lose at most if that kernel took half its time, in ns.
+    /// Wall time that a GPU could save at most if that kernel took half its time, in ns.
     pub first_kernel_gain_ns: i64,
 }
 

@@ -1,4 +1,4 @@
-//! What rules about idle GPUs share.
+//! The gaps that rules about idle GPUs have in common.
 
 use rustc_hash::FxHashMap;
 
@@ -10,15 +10,10 @@ use crate::trust::Evidence;
 /// Idle time of all GPUs for one cause.
 #[derive(Debug, Default)]
 pub(super) struct Lost {
-    /// Its sum in ns.
     pub(super) ns: i64,
-    /// How many gaps.
     pub(super) gaps: u64,
-    /// The GPUs with any.
     pub(super) gpus: Vec<i64>,
-    /// The place with most time.
     pub(super) place: Option<String>,
-    /// The largest gaps.
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -81,7 +76,6 @@ impl Lost {
     }
 }
 
-/// The gap, with the op that ended it.
 pub(super) fn evidence(gap: &IdleGap) -> Evidence {
     Evidence {
         name: gap.after.clone(),

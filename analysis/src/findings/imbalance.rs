@@ -43,7 +43,7 @@ pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Whether ranks wait because several others compute longer. Of one late rank the rule for stragglers tells.
+/// Returns whether ranks wait because several others compute longer; a single late rank is the rule for stragglers.
 pub(super) fn is_of_several(inputs: &Inputs<'_>) -> bool {
     let ranks = || inputs.ranks().iter().filter(|rank| rank.collectives > 0);
     let count = ranks().count();

@@ -9,7 +9,6 @@ use crate::{Analysis, DisplayNames};
 /// The most characters of a kernel name in a sentence.
 const NAME: usize = 60;
 
-/// The results that rules work from.
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
     pub(super) analysis: &'a Analysis<'a>,
@@ -28,7 +27,6 @@ impl<'a> Inputs<'a> {
         &self.analysis.sweep().gpus
     }
 
-    /// Why they were idle.
     pub(super) fn idle(&self) -> &'a [GpuIdle] {
         self.analysis.idle()
     }
@@ -99,7 +97,6 @@ impl<'a> Inputs<'a> {
         if self.gpus().len() > 1 { " a GPU" } else { "" }
     }
 
-    /// The rank that the others wait for.
     pub(super) fn straggler(&self) -> Option<&'a Rank> {
         let name = self.ranks?.straggler.as_deref()?;
         self.ranks().iter().find(|rank| rank.name == name)
@@ -114,7 +111,7 @@ impl<'a> Inputs<'a> {
         rank.exposed_wait_ns.max(more)
     }
 
-    /// The same of all ranks together.
+    /// Waiting time of all ranks together, in ns.
     pub(super) fn all_waiting_ns(&self) -> i64 {
         self.ranks().iter().fold(0, |sum: i64, rank| sum.saturating_add(self.waiting_ns(rank)))
     }

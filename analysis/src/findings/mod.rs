@@ -36,7 +36,6 @@ pub const WORTH: f64 = 0.03;
 /// No report has findings that cost less of the wall time.
 pub const LEAST: f64 = 0.01;
 
-/// Looks for one cause.
 type Rule = fn(&Inputs<'_>) -> Option<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.

@@ -68,7 +68,6 @@ fn cause(inputs: &Inputs<'_>, straggler: &Rank, late_ns: i64) -> Option<String> 
     (longer as f64 >= enough).then(|| format!("its GPU is idle {} longer", time(longer)))
 }
 
-/// The median of ranks.
 fn usual<'a>(ranks: impl Iterator<Item = &'a Rank>, value: impl Fn(&Rank) -> i64) -> i64 {
     let mut values: Vec<f64> = ranks.map(|rank| value(rank) as f64).collect();
     if values.is_empty() { 0 } else { median(&mut values) as i64 }

@@ -1,10 +1,10 @@
-//! What allocations, releases and scratch events change, in the order of time.
+//! Changes of memory by allocations, releases and scratch events, in order of time.
 
 use rtl_schema::table::{Allocation, AllocationKind, AllocationLevel};
 use rtl_schema::{AgentId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-/// What a change is about.
+/// The kind of memory that a change is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Use {
     /// Memory that the program allocates from the runtime.
@@ -18,11 +18,11 @@ pub enum Use {
 pub struct Change {
     /// The end of the call or event in ns.
     pub time: i64,
-    /// The process.
+    /// The process that allocates.
     pub process: ProcessId,
-    /// The agent.
+    /// The device whose memory it is.
     pub agent: AgentId,
-    /// What it is about.
+    /// The kind of memory.
     pub of: Use,
     /// Bytes, negative for a release.
     pub bytes: i128,

@@ -15,12 +15,12 @@ const INFO_BREAK: i64 = 1;
 pub struct ApiGroup {
     /// The library or layer, if known.
     pub domain: Option<String>,
-    /// The function.
+    /// Name of the function.
     pub name: String,
-    /// Host time.
+    /// Durations on the host.
     #[serde(flatten)]
     pub stats: Stats,
-    /// Its part of the host time of all calls, 0 to 1. Calls made by other calls count in both.
+    /// Part of the host time of all calls, 0 to 1. Calls made by other calls count in both.
     pub share: f64,
     /// Calls that returned a status that is an error, where the trace knows what calls returned.
     pub errors: u64,
@@ -33,13 +33,13 @@ pub struct ApiGroup {
 pub struct UnfinishedCall {
     /// The library or layer, if known.
     pub domain: Option<String>,
-    /// The function.
+    /// Name of the function.
     pub name: String,
     /// The process, if known.
     pub pid: Option<i64>,
     /// The thread, if known.
     pub tid: Option<i64>,
-    /// Its start in ns.
+    /// Start in ns.
     pub start_ns: i64,
     /// How long before the end of its process's recording that was, in ns, if known.
     pub waited_ns: Option<i64>,

@@ -11,7 +11,7 @@ use crate::base::first_use::FirstUseMap;
 pub struct CopyGroup {
     /// `host-to-device`, `device-to-host`, `device-to-device`, `host-to-host`, `fill`, `unknown`.
     pub direction: String,
-    /// How many copies.
+    /// The number of copies.
     pub count: u64,
     /// Their known bytes in all.
     pub bytes: u64,

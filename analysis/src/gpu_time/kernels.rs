@@ -27,7 +27,7 @@ pub enum GroupBy {
     Kernel,
     /// The category of the kernel's name.
     Category,
-    /// The GPU.
+    /// One group for each GPU.
     Gpu,
     /// The queue of a GPU, for each process.
     Queue,
@@ -41,7 +41,7 @@ pub enum GroupBy {
     Step,
     /// The kernel and its launch shape.
     Shape,
-    /// The process.
+    /// One group for each process.
     Process,
     /// The rank in the distributed job.
     Rank,
@@ -53,22 +53,22 @@ const SHARE: usize = 1 << 14;
 /// The order of groups; equal ones by label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Sort {
-    /// Largest total first.
+    /// Largest total time first.
     #[default]
     Total,
-    /// Most calls first.
+    /// Most calls first, then the largest total.
     Calls,
-    /// Largest mean first.
+    /// Largest mean duration first.
     Mean,
-    /// Largest minimum first.
+    /// Largest minimum duration first.
     Min,
-    /// Largest median first.
+    /// Largest median duration first.
     P50,
     /// Largest 95th percentile first.
     P95,
     /// Largest 99th percentile first.
     P99,
-    /// Largest maximum first.
+    /// Largest maximum duration first.
     Max,
     /// Labels in byte order.
     Name,
@@ -83,9 +83,9 @@ pub struct Group {
     pub kernel: Option<Arc<str>>,
     /// The category where the key decides it (kernel, shape, category).
     pub category: Option<Arc<str>>,
-    /// The durations.
+    /// Statistics of the durations.
     pub stats: Stats,
-    /// Its part of the total time of all groups, 0 to 1.
+    /// Part of the total time of all groups, 0 to 1.
     pub share: f64,
     /// How many of the calls have length zero.
     pub zero: u64,
@@ -113,7 +113,6 @@ pub fn sort(groups: &mut [impl Borrow<Group>], sort: Sort) {
     });
 }
 
-/// Groups by kernel.
 pub(crate) fn by_kernel(tables: &Tables, names: &KernelNames) -> Vec<Group> {
     groups_of_kernels(&mut sorted_by_kernel(tables, names), names)
 }
@@ -152,7 +151,6 @@ fn groups_of_kernels(sorted: &mut Sorted, names: &KernelNames) -> Vec<Group> {
     finish(groups)
 }
 
-/// Groups by something that the track decides.
 pub(crate) fn by_track<K: Copy + Eq + Hash>(
     tables: &Tables,
     key: impl Fn(Track) -> K,
@@ -165,7 +163,6 @@ pub(crate) fn by_track<K: Copy + Eq + Hash>(
     finish(sorted.labelled(|position| Group::of(label(keys[position]))))
 }
 
-/// Groups by one key of each dispatch.
 pub(crate) fn by_key<K: Copy + Eq + Hash>(
     tables: &Tables,
     keys: impl Iterator<Item = K>,
@@ -205,7 +202,6 @@ pub(crate) struct Sorted {
     groups: usize,
 }
 
-/// Those of some rows.
 struct SortedPart {
     buffer: Vec<u32>,
     /// Where each group begins, and the end of the last.
@@ -214,7 +210,6 @@ struct SortedPart {
     long: BTreeMap<usize, Vec<i64>>,
 }
 
-/// The figures of one group, or of several neighbours.
 struct Figures {
     stats: Stats,
     /// How many of the durations are zero.
@@ -228,7 +223,7 @@ impl Sorted {
         Self { parts: threads::map(parallel::stretches_of_groups(durations.len(), groups), part), groups }
     }
 
-    /// The same, where it is known how many rows of each group there are in `parts` of the rows: these need not be counted.
+    /// As [`Self::of`], without counting: it is known how many rows of each group there are in `parts` of the rows.
     fn counted(
         durations: &Durations,
         groups: usize,
@@ -244,14 +239,12 @@ impl Sorted {
         Self { parts: threads::map(parts, part), groups }
     }
 
-    /// Statistics of each group.
     pub(crate) fn stats(&mut self) -> Vec<Stats> {
         let mut all = Vec::with_capacity(self.groups);
         self.for_each(single(self.groups), false, |figures| all.push(figures.stats));
         all
     }
 
-    /// Each group with its label.
     fn labelled(&mut self, label: impl Fn(usize) -> Group) -> Vec<Group> {
         let mut all = Vec::with_capacity(self.groups);
         self.for_each(single(self.groups), false, |Figures { stats, zero, .. }| {
@@ -326,7 +319,7 @@ impl SortedPart {
         Self::with_counts(durations, &counts, long, group_of, rows)
     }
 
-    /// The same with the number of short durations of each group, and the long ones.
+    /// As [`Self::of`], with the number of short durations of each group, and the long ones.
     fn with_counts(
         durations: &Durations,
         counts: &[usize],
@@ -359,7 +352,6 @@ impl SortedPart {
 }
 
 impl Figures {
-    /// Reorders the durations.
     fn of(short: &mut [u32], mut long: Vec<i64>, has_bars: bool) -> Self {
         let stats = Stats::of(short, &mut long);
         let zero = match stats.min_ns {

@@ -33,17 +33,15 @@ const STRETCH: usize = 1 << 8;
 /// The calls of one kernel that take longer than usual.
 #[derive(Debug, Default)]
 pub(crate) struct LateCalls {
-    /// What they take beyond the median of their work, in ns.
+    /// Time in ns beyond the median of the same work.
     pub(crate) excess_ns: i64,
-    /// How many they are.
     pub(crate) calls: u64,
-    /// Of how many calls, of works with a usual duration.
+    /// The number of calls of works with a usual duration.
     pub(crate) of: u64,
     /// The excess of each in ns and its row, the worst first.
     pub(crate) worst: Vec<(i64, u32)>,
 }
 
-/// What says which calls are late.
 #[derive(Debug)]
 pub(crate) struct LateInputs<'a> {
     pub(crate) tables: &'a Tables,
@@ -56,9 +54,9 @@ pub(crate) struct LateInputs<'a> {
 /// Calls with one kernel and shape, in order of start.
 #[derive(Debug, Default)]
 struct Calls {
-    /// By position in their step.
+    /// Indexed by position in the step.
     calls: Vec<Vec<Call>>,
-    /// By step, how many calls there were so far; ascending.
+    /// Each step with the number of calls up to its end; ascending.
     steps: Vec<(u32, u32)>,
 }
 
@@ -86,7 +84,6 @@ impl Calls {
         *count as usize - 1
     }
 
-    /// Adds the next call, which belongs to a step.
     fn add(&mut self, step: usize, call: Call) {
         let position = self.next_of_step(step);
         if self.calls.len() <= position {
@@ -109,7 +106,7 @@ impl Call {
         self.0 as u32
     }
 
-    /// Its duration in ns, which is known to be valid.
+    /// Duration in ns, which is known to be valid.
     #[inline]
     fn length(self, durations: &Durations) -> i64 {
         match (self.0 >> 32) as u32 {
@@ -303,7 +300,6 @@ impl LateCalls {
         }
     }
 
-    /// Adds those of another GPU.
     fn append(&mut self, other: Self) {
         self.excess_ns = self.excess_ns.saturating_add(other.excess_ns);
         self.calls += other.calls;

@@ -35,18 +35,18 @@ impl MemorySource {
 pub struct DeviceMemory {
     /// `GPU 0` or `host`.
     pub device: String,
-    /// Who states it.
+    /// The framework or runtime that states the figures.
     #[serde(default)]
     pub source: MemorySource,
     /// The process, if known.
     pub pid: Option<i64>,
-    /// Allocations.
+    /// The number of allocations.
     pub allocations: u64,
-    /// Their bytes.
+    /// Bytes of all allocations.
     pub allocated_bytes: u64,
-    /// Releases.
+    /// The number of releases.
     pub releases: u64,
-    /// Their bytes.
+    /// Bytes of all releases.
     pub released_bytes: u64,
     /// Most bytes in use at one time, where the source states totals.
     pub peak_bytes: Option<u64>,
@@ -144,10 +144,9 @@ fn pid(tables: &Tables, process: ProcessId) -> Option<i64> {
     tables.processes.get(process.index()).and_then(|process| process.pid)
 }
 
-/// Memory that the runtime states.
 type RuntimeKey = (Use, ProcessId, AgentId);
 
-/// What the runtime states. Totals count from the start of the recording.
+/// Memory as the runtime states it. Totals count from the start of the recording.
 fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
     let mut devices: FxHashMap<RuntimeKey, (i128, DeviceMemory)> = FxHashMap::default();
     for change in allocations::changes(tables) {
@@ -176,7 +175,6 @@ fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
     devices.into_iter().map(device).collect()
 }
 
-/// The figures of events in the order of time.
 fn of_device(events: &[&MemoryEvent]) -> DeviceMemory {
     let mut memory = DeviceMemory::default();
     let mut live: FxHashMap<u64, u64> = FxHashMap::default();

@@ -15,25 +15,25 @@ use crate::base::stats::Moments;
 /// The domain of a row, in rocprofv3's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Domain {
-    /// HSA calls.
+    /// Calls of the HSA runtime.
     Hsa,
     /// HIP calls; calls of an unnamed library too.
     Hip,
-    /// Ranges and markers.
+    /// Ranges and markers of roctx.
     Marker,
-    /// Dispatches.
+    /// Dispatches of kernels.
     KernelDispatch,
-    /// Copies and fills.
+    /// Memory copies and fills.
     MemoryCopy,
-    /// Scratch events.
+    /// Events of scratch memory.
     ScratchMemory,
-    /// RCCL calls.
+    /// Calls of RCCL.
     Rccl,
-    /// Allocations and releases.
+    /// Allocations and releases of memory.
     MemoryAllocation,
-    /// rocDecode calls.
+    /// Calls of rocDecode.
     RocDecode,
-    /// rocJPEG calls.
+    /// Calls of rocJPEG.
     RocJpeg,
 }
 
@@ -79,10 +79,10 @@ impl Domain {
     }
 }
 
-/// The whole table.
+/// The table of rocprofv3's `-S`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
-    /// By time, the longest first; equal ones by name.
+    /// Longest time first; equal ones by name.
     pub rows: Vec<Row>,
     /// Sum of all rows in ns.
     pub total: i64,
@@ -95,9 +95,9 @@ pub struct Summary {
 pub struct Row {
     /// The name as stored.
     pub name: String,
-    /// The domain.
+    /// The domain that the records belong to.
     pub domain: Domain,
-    /// Their durations.
+    /// Count, sum and spread of the durations.
     pub times: Moments,
 }
 

@@ -18,7 +18,7 @@ use crate::base::union_length::{UnionLength, to_ns};
 /// Upper bounds of the gap rows in µs.
 const GAP_BOUNDS_US: [i64; 7] = [10, 20, 50, 100, 1_000, 10_000, 100_000];
 
-/// The whole report.
+/// RTG's report on one trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Report {
     /// The first and the last op; `None` for a trace without ops.
@@ -43,9 +43,9 @@ pub struct Region {
 /// One op of the region's ends.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Op {
-    /// `GPU0`, `DATA`.
+    /// The resource: `GPU0` or `DATA`.
     pub resource: String,
-    /// `kernel`, `barrier`, `copy`.
+    /// The kind of op: `kernel`, `barrier` or `copy`.
     pub kind: &'static str,
     /// As in the tables.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct Op {
 /// The table of one GPU, or of all copies.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
-    /// `GPU0`, `DATA`.
+    /// The resource: `GPU0` or `DATA`.
     pub name: String,
     /// Length of the union of its ops in ns, without the region's last op.
     pub busy: i64,
@@ -129,21 +129,19 @@ struct Record {
     kind: Kind,
 }
 
-/// The fields of an op in the tables.
 struct Details {
     end: i64,
     track: TrackId,
     label: Label,
 }
 
-/// The key of a row, without the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Label {
     Name(NameId),
     Copy(NameId, Option<u64>),
     /// A barrier without a name.
     Unnamed,
-    /// By position among the bounds; the last stands for everything longer.
+    /// Position among the bounds; the last stands for everything longer.
     Gap(usize),
 }
 
@@ -200,8 +198,8 @@ fn records(tables: &Tables) -> (Vec<Record>, usize) {
     (records, left_out)
 }
 
-/// Whether a barrier's name is HCC's `depcnt,acquire,release`: such barriers are timed from their submission,
-/// so that only their end says anything.
+/// Returns whether a barrier's name is HCC's `depcnt,acquire,release`: such barriers are timed from their submission, so that
+/// only their end says anything.
 fn waits(tables: &Tables, name: NameId) -> bool {
     name.is_some() && tables.strings.get(name).matches(',').count() == 2
 }

@@ -52,7 +52,7 @@ impl Cause {
         }
     }
 
-    /// Whether a call of this cause keeps its thread from launching.
+    /// Returns whether a call of this cause keeps its thread from launching.
     pub fn is_blocking(self) -> bool {
         matches!(self, Self::Synchronise | Self::BlockingCopy | Self::Allocation | Self::Loading)
     }
@@ -132,7 +132,7 @@ fn of_hsa(function: &str) -> Option<Cause> {
     }
 }
 
-/// Whether an operator or range of this name compiles. `Compiled` code runs.
+/// Returns whether an operator or range of this name compiles. `Compiled` code runs.
 pub(super) fn is_compilation(name: &str) -> bool {
     name.contains("dynamo_timed") || name.split("compile").skip(1).any(|rest| !rest.starts_with('d'))
 }

@@ -19,23 +19,20 @@ const LONG: u64 = 1_000_000;
 
 const NOWHERE: (NameId, NameId) = (NameId::NONE, NameId::NONE);
 
-/// What ties an op to the host.
+/// The tie of an op to the host.
 #[derive(Debug, Clone, Copy)]
 struct Launch {
     /// From when on it was enqueued, in ns: not after its start.
     queued: i64,
-    /// The row of the call.
     call: Option<usize>,
 }
 
-/// How far a thread was followed for one GPU.
 #[derive(Debug, Default)]
 struct Followed {
     cursor: Cursor,
     blocked: BlockingCalls,
 }
 
-/// One GPU.
 pub(super) struct GpuSweep<'a> {
     tables: &'a Tables,
     ops: &'a AgentOps,
@@ -87,17 +84,14 @@ impl<'a> GpuSweep<'a> {
         }
     }
 
-    /// Keeps every piece of its gaps, too.
     pub(super) fn keeping_pieces(self) -> Self {
         Self { pieces: Some(Vec::new()), ..self }
     }
 
-    /// The pieces that were kept.
     pub(super) fn pieces(self) -> Vec<IdlePiece> {
         self.pieces.unwrap_or_default()
     }
 
-    /// Adds the next ops.
     #[inline]
     pub(super) fn add(&mut self, same: Simultaneous<'a>) {
         let start = self.base.saturating_add_unsigned(same.start);
@@ -159,7 +153,6 @@ impl<'a> GpuSweep<'a> {
         Some(Launch { queued, call })
     }
 
-    /// The position of the thread of a call.
     #[inline]
     fn thread_of(&mut self, call: usize) -> Option<usize> {
         let calls = &self.tables.api_calls;

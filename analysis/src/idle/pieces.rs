@@ -1,4 +1,4 @@
-//! What one thread did during the gaps that its ops ended, piece by piece.
+//! The work of one thread during the gaps that its ops ended, piece by piece.
 
 use rtl_schema::NameId;
 
@@ -86,7 +86,6 @@ impl Cursor {
         }
     }
 
-    /// Time outside calls that stand for a cause.
     fn between(
         &mut self,
         threads: &Threads<'_>,
@@ -159,7 +158,6 @@ impl SpanCursor {
         self
     }
 
-    /// The name of the innermost one.
     fn name(&self) -> NameId {
         self.open.last().map_or(NameId::NONE, |span| span.name)
     }

@@ -23,10 +23,9 @@ const PLACES: usize = 5;
 /// Where a thread was: the name of the span, and of the call.
 pub(super) type Names = (NameId, NameId);
 
-/// The parts of the gap at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// By cause: the time in ns, and the longest piece of it with its place.
+    /// Indexed by cause: the time in ns, and the longest piece of it with its place.
     of: [(u64, u64, Names); CAUSES],
 }
 
@@ -71,9 +70,9 @@ pub(super) struct Gap {
     pub(super) length: u64,
     pub(super) after: Op,
     pub(super) parts: Parts,
-    /// What blocking calls bear of it.
+    /// Time that blocking calls bear.
     pub(super) blocked: Parts,
-    /// By cause: [`CauseIdle::own_ns`] of it.
+    /// Indexed by cause: [`CauseIdle::own_ns`] of it.
     pub(super) own: [u64; CAUSES],
 }
 
@@ -86,7 +85,7 @@ struct Longest {
 }
 
 impl Longest {
-    /// Whether a gap with so much time is among the `keep` with most so far.
+    /// Returns whether a gap with so much time is among the `keep` with most so far.
     #[inline]
     fn takes(&self, keep: usize, time: u64) -> bool {
         self.gaps.len() < keep || self.order.peek().is_some_and(|&(Reverse(least), ..)| time > least)
@@ -148,7 +147,6 @@ impl Sums {
     }
 }
 
-/// All gaps of one GPU so far.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     idle: u64,
@@ -156,10 +154,10 @@ pub(super) struct Tally {
     causes: [Sums; CAUSES],
     /// Gaps of ops that had been enqueued long before.
     waiting: u64,
-    /// By cause: time that no blocking call bears.
+    /// Indexed by cause: time that no blocking call bears.
     own: [u64; CAUSES],
     blocking: [Sums; CAUSES],
-    /// By cause: time and number of gaps that began in a call of it.
+    /// Indexed by cause: time and number of gaps that began in a call of it.
     drained: [(u64, u64); CAUSES],
     longest: Longest,
 }

@@ -1,4 +1,4 @@
-//! What each thread of the host did, in order of time: calls that stand for a cause, and spans around them.
+//! The history of each thread of the host: calls that stand for a cause, and spans around them.
 
 use std::cmp::Reverse;
 
@@ -36,7 +36,7 @@ pub(super) struct Span {
     pub(super) name: NameId,
     pub(super) start: i64,
     pub(super) end: i64,
-    /// Whether it compiles. Python functions never do: many that are called so compile no kernel.
+    /// True for spans that compile. Python functions never do: many that are called so compile no kernel.
     pub(super) compiles: bool,
 }
 
@@ -44,9 +44,9 @@ pub(super) struct Span {
 pub(super) struct Threads<'a> {
     tables: &'a Tables,
     threads: FirstUseMap<ThreadKey, Thread>,
-    /// By name.
+    /// Indexed by name.
     causes: Vec<Option<Cause>>,
-    /// By name, whether a span of it compiles.
+    /// Indexed by name: whether a span of it compiles.
     compiles: Vec<bool>,
     /// Rows of calls that say they return early and do not.
     blocking: FxHashSet<u32>,
@@ -135,13 +135,11 @@ impl<'a> Threads<'a> {
         self.threads = threads;
     }
 
-    /// The position of the thread of a call.
     #[inline]
     pub(super) fn position(&self, key: &ThreadKey) -> Option<usize> {
         self.threads.get_index_of(key)
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.threads.len()
     }
@@ -156,7 +154,6 @@ impl<'a> Threads<'a> {
         self.causes.get(name.index()).copied().flatten()
     }
 
-    /// A call of [`Thread::calls`].
     #[inline]
     pub(super) fn call(&self, row: u32) -> Call {
         let calls = &self.tables.api_calls;

@@ -9,9 +9,9 @@ use super::cause::Cause;
 /// [`crate::gpu_time::sweep::Gpu`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct GpuIdle {
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// First start to last end in ns.
     pub wall_ns: i64,
@@ -19,10 +19,10 @@ pub struct GpuIdle {
     pub idle_ns: i64,
     /// Time in ns in which nothing ran but copies that the host waited for. It is not idle time.
     pub blocking_copies_alone_ns: i64,
-    /// Of `idle_ns`, time in ns of gaps whose op had been enqueued before they began and 100 us or more before its start: it
-    /// waited for something else than its launch.
+    /// Part of `idle_ns` in gaps whose op had been enqueued before they began and 100 us or more before its start: it waited
+    /// for something else than its launch.
     pub waiting_ns: i64,
-    /// How many gaps.
+    /// The number of gaps.
     pub gaps: u64,
     /// Causes with any time, most time first, then in the order of [`Cause::ALL`].
     pub causes: Vec<CauseIdle>,
@@ -44,12 +44,12 @@ impl GpuIdle {
 /// The idle time of one cause.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CauseIdle {
-    /// The cause.
+    /// The cause of these parts of gaps.
     pub cause: Cause,
-    /// Its time in ns.
+    /// Idle time of this cause in ns.
     pub idle_ns: i64,
-    /// Of `idle_ns`, what no blocking call bears (see [`AfterBlocking::cost_ns`]); of `queued` only where the op
-    /// had been enqueued less than 100 us before.
+    /// Part of `idle_ns` that no blocking call bears (see [`AfterBlocking::cost_ns`]); of `queued` only where the op had been
+    /// enqueued less than 100 us before.
     pub own_ns: i64,
     /// `idle_ns` of the GPU's wall, 0 to 1.
     pub share: f64,
@@ -86,20 +86,20 @@ impl Place {
 /// The idle time of one place.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PlaceIdle {
-    /// The place.
+    /// The place in the program.
     #[serde(flatten)]
     pub place: Place,
-    /// Its time in ns.
+    /// Idle time at this place in ns.
     pub idle_ns: i64,
 }
 
 /// Idle time that blocking calls of one cause led to.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AfterBlocking {
-    /// What the calls did.
+    /// The cause that the calls stand for.
     pub cause: Cause,
-    /// What the calls cost at most in ns: idle time in them and after them until the thread is ahead of the GPU again,
-    /// for each call not more than the call took.
+    /// Cost of the calls at most, in ns: idle time in them and after them until the thread is ahead of the GPU again, for
+    /// each call not more than the call took.
     pub cost_ns: i64,
     /// `cost_ns` of the GPU's wall, 0 to 1.
     pub share: f64,
@@ -118,15 +118,15 @@ pub struct AfterBlocking {
 /// A gap with its causes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct IdleGap {
-    /// Start in ns.
+    /// Start of the gap in ns.
     pub start_ns: i64,
-    /// Length in ns.
+    /// Length of the gap in ns.
     pub duration_ns: i64,
     /// The name of the op that ended it.
     pub after: String,
-    /// That op's correlation id; 0 is unknown.
+    /// Correlation id of that op; 0 is unknown.
     pub correlation: i64,
-    /// What the gap consists of, most time first, then in the order of [`Cause::ALL`]; the first is the cause of the gap.
+    /// The parts of the gap, most time first, then in the order of [`Cause::ALL`]; the first is the cause of the gap.
     pub parts: Vec<GapPart>,
     /// [`CauseIdle::own_ns`] of the gap, by [`Cause::ALL`].
     #[serde(skip)]
@@ -149,9 +149,9 @@ impl GapPart {
 /// One cause of a gap.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GapPart {
-    /// The cause.
+    /// The cause of this part.
     pub cause: Cause,
-    /// Its time in the gap in ns.
+    /// Time of this part in ns.
     pub idle_ns: i64,
     /// Where the thread was for the longest piece of it.
     #[serde(flatten)]
@@ -161,13 +161,13 @@ pub struct GapPart {
 /// A part of a gap with one cause at one place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdlePiece {
-    /// The GPU.
+    /// The idle GPU.
     pub agent: AgentId,
-    /// The cause.
+    /// The cause of this piece.
     pub cause: Cause,
-    /// Start in ns.
+    /// Start of the piece in ns.
     pub start_ns: i64,
-    /// End in ns.
+    /// End of the piece in ns.
     pub end_ns: i64,
     /// The innermost operator, Python function or range around the thread; [`NameId::NONE`] where there is none.
     pub within: NameId,

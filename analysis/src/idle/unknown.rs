@@ -5,7 +5,7 @@ use rtl_schema::Tables;
 use crate::gpu_time::sweep::{Gpu, GpuGaps, LongGap, Swept};
 use crate::idle::{Cause, CauseIdle, GapPart, GpuIdle, IdleGap, LONGEST_OF_CAUSE, Place};
 
-/// By number, as [`crate::idle::idle`] finds it.
+/// Idle time by GPU number, as [`crate::idle::idle`] finds it.
 pub(crate) fn unknown_idle(tables: &Tables, Swept { sweep, longest }: &Swept) -> Vec<GpuIdle> {
     let gpus = sweep.gpus.iter().zip(&sweep.gaps).zip(longest);
     gpus.map(|((gpu, gaps), longest)| idle_of(tables, gpu, gaps, longest)).collect()

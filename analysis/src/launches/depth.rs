@@ -16,7 +16,7 @@ pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
 /// How many ops were enqueued and not yet finished on a GPU or one of its queues, from its first start to its last end.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Depth {
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
     /// The queue's number; `None` for the whole GPU.
     pub queue: Option<i64>,
@@ -39,16 +39,16 @@ pub struct Depth {
 /// [`crate::gpu_time::sweep::Gpu`].
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Idle {
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// Time in which no op ran.
     pub idle_ns: i64,
-    /// Of this, time in which no op was enqueued either: the host was late.
+    /// Part of this in which no op was enqueued either: the host was late.
     pub host_ns: i64,
-    /// Of this, time in which an op was enqueued and had not started: launching it took that long, or it waited for
-    /// something else.
+    /// Part of this in which an op was enqueued and had not started: launching it took that long, or it waited for something
+    /// else.
     pub waiting_ns: i64,
     /// `host_ns / idle_ns`; 0 where nothing is idle.
     pub host_share: f64,
@@ -63,7 +63,6 @@ pub struct Queues {
     pub idle: Vec<Idle>,
 }
 
-/// Looks at all GPUs.
 pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Queues {
     let mut gpus: Vec<(Depth, Idle, Vec<Depth>)> =
         order.agents.iter().map(|ops| gpu(tables, ops, times)).collect();
@@ -179,7 +178,6 @@ impl Pending {
     }
 }
 
-/// Sums over time.
 #[derive(Debug, Default)]
 struct Tally {
     /// Ops times ns.

@@ -13,7 +13,7 @@ pub struct Sources {
     pub enqueued: u64,
     /// Ops without one, tied to the call that launched them.
     pub called: u64,
-    /// Ops with neither.
+    /// The number of ops with neither.
     pub unknown: u64,
 }
 
@@ -37,19 +37,16 @@ pub(super) enum EnqueueTime {
     Enqueued(i64),
     /// It was enqueued during this call.
     Called {
-        /// The call's start.
         start: i64,
-        /// The call's end.
         end: i64,
-        /// Whether no op of the call starts earlier.
+        /// True if no op of the call starts earlier.
         first: bool,
     },
-    /// Nothing does.
+    /// No time of enqueueing is known.
     Unknown,
 }
 
 impl EnqueueTime {
-    /// See [`queued_since`].
     #[inline]
     pub(super) fn queued_since(self, start: i64) -> i64 {
         match self {
@@ -75,12 +72,11 @@ pub(crate) struct EnqueueTimes<'a> {
     /// The rows of calls by correlation id, for each space of ids.
     calls: Vec<Lookup>,
     space_of_track: Vec<usize>,
-    /// For each call the earliest start of its ops in ns.
+    /// Indexed by call: the earliest start of its ops in ns.
     first: Vec<i64>,
 }
 
 impl<'a> EnqueueTimes<'a> {
-    /// Ties the ops of all agents.
     pub(crate) fn of(tables: &'a Tables, order: &Order) -> Self {
         let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
         spaces.sort_unstable();
@@ -116,7 +112,6 @@ impl<'a> EnqueueTimes<'a> {
         times
     }
 
-    /// The row of the call that launched `op`.
     #[inline]
     pub(crate) fn call(&self, op: Op) -> Option<usize> {
         if self.first.is_empty() {

@@ -21,20 +21,20 @@ pub struct Latency {
     pub later: u64,
     /// Ops that start before they were launched, which only clocks that disagree make; they are in no figure.
     pub negative: u64,
-    /// Of all kernels.
+    /// Latencies of all kernels.
     pub all: Stats,
-    /// Of all copies.
+    /// Latencies of all copies.
     pub copies: Stats,
-    /// Of each kernel, largest total first, then by name.
+    /// Latencies of each kernel, largest total first, then by name.
     pub kernels: Vec<KernelLatency>,
 }
 
 /// The launch latency of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KernelLatency {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub name: String,
-    /// In ns.
+    /// Latencies in ns.
     #[serde(flatten)]
     pub stats: Stats,
 }
@@ -77,9 +77,9 @@ pub(super) fn latency(
 /// The launch latency in ns of each dispatch and of each copy, by row; `None` of an op that has none.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OpLatencies {
-    /// Of dispatches.
+    /// Latency of each dispatch in ns, where it is known.
     pub dispatches: Vec<Option<i64>>,
-    /// Of copies.
+    /// Latency of each copy in ns, where it is known.
     pub copies: Vec<Option<i64>>,
 }
 

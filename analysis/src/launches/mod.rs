@@ -28,7 +28,7 @@ pub(crate) fn launches(
     (latency.sources.known() > 0).then(|| (latency, depth::queues(tables, order, times)))
 }
 
-/// Whether any op may be tied to the host: a look at a few columns, for traces that know nothing of launches.
+/// Returns whether any op may be tied to the host: a look at a few columns, for traces that know nothing of launches.
 pub(crate) fn has_launch_data(tables: &Tables) -> bool {
     let dispatches = &tables.dispatches;
     let stored = !dispatches.is_empty() && dispatches.enqueued.uniform() != Some(None);

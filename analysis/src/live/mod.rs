@@ -36,7 +36,6 @@ pub struct Live {
     end: Option<i64>,
 }
 
-/// The ops of one GPU.
 #[derive(Debug, Clone)]
 struct LiveGpu {
     busy: Union,

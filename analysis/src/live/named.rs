@@ -6,14 +6,12 @@ use super::state::NamedState;
 use super::window::Window;
 use crate::base::first_use::FirstUseMap;
 
-/// Rows of one kind by name.
 #[derive(Debug, Clone)]
 pub(super) struct ByName {
     totals: FirstUseMap<NameId, Total>,
     recent: Window<NameId>,
 }
 
-/// The rows of one name.
 #[derive(Debug, Clone, Copy, Default)]
 struct Total {
     count: u64,
@@ -22,7 +20,7 @@ struct Total {
 }
 
 impl ByName {
-    /// With this window in ns.
+    /// Recent time is that of the last `window` ns.
     pub(super) fn new(window: i64) -> Self {
         Self { totals: FirstUseMap::default(), recent: Window::new(window) }
     }
@@ -38,7 +36,7 @@ impl ByName {
         }
     }
 
-    /// By the text that `text` makes of a name: most recent time first, then total time, then name.
+    /// Totals by the text that `text` makes of a name: most recent time first, then total time, then name.
     pub(super) fn state<'a>(
         &self,
         strings: &'a Strings,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a recorded process has done so far, and in the last moments.
+/// The work of a recorded process so far, and in the last moments.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct State {
     /// The length of the last moments in ns.
@@ -33,20 +33,20 @@ pub struct State {
     pub late_ops: u64,
 }
 
-/// A GPU.
+/// The work of one GPU.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct GpuState {
-    /// Its number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// The product's name, if known.
     pub product: Option<String>,
     /// How many ops ran on it.
     pub ops: u64,
-    /// Of these, dispatches.
+    /// The number of dispatches among them.
     pub dispatches: u64,
-    /// Of these, copies.
+    /// The number of copies among them.
     pub copies: u64,
     /// First start to last end in ns.
     pub wall_ns: i64,
@@ -56,7 +56,7 @@ pub struct GpuState {
     pub busy_share: f64,
     /// Time of the last moments with at least one op running; a dispatch in flight runs since it was first seen.
     pub recent_busy_ns: i64,
-    /// Its part of the last moments.
+    /// Busy part of the last moments, 0 to 1.
     pub recent_busy_share: f64,
     /// Ops that ended in the last moments.
     pub recent_ops: u64,
@@ -69,9 +69,9 @@ pub struct GpuState {
 /// A dispatch that has not completed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct InFlightState {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
-    /// The queue's number.
+    /// Number of the queue.
     pub queue: i64,
     /// Since when it was seen as the oldest of its queue, in ns.
     pub since_ns: i64,
@@ -79,10 +79,10 @@ pub struct InFlightState {
     pub waited_ns: i64,
 }
 
-/// What has one name.
+/// Calls or ops of one name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NamedState {
-    /// The name.
+    /// The name that they share.
     pub name: String,
     /// How many, with or without a known end.
     pub count: u64,
@@ -101,9 +101,9 @@ pub struct NamedState {
 pub struct CopyState {
     /// `host-to-device`, `device-to-host`, `device-to-device`, `host-to-host`, `fill`, `unknown`.
     pub direction: String,
-    /// How many.
+    /// The number of copies.
     pub count: u64,
-    /// Their known bytes.
+    /// Known bytes of these copies.
     pub bytes: u64,
     /// The sum of all valid durations in ns.
     pub total_ns: i64,
@@ -120,6 +120,6 @@ pub struct CopyState {
 pub struct LossState {
     /// The recorder's name for it: `lost:behind`, `copies_lost:behind`, `skipped:paused`.
     pub reason: String,
-    /// How many.
+    /// The number of calls or ops.
     pub count: u64,
 }

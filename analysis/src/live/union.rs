@@ -11,7 +11,6 @@ pub(super) struct Union {
     /// Disjoint, by start, none of them empty.
     parts: Vec<(i64, i64)>,
     kept: usize,
-    /// The length of all parts.
     length: u64,
     /// Where the last part ends that is no longer kept.
     horizon: i64,
@@ -31,7 +30,6 @@ impl Union {
         Self { parts: Vec::new(), kept, length: 0, horizon: i64::MIN, late: 0 }
     }
 
-    /// Adds an interval.
     pub(super) fn add(&mut self, start: i64, end: i64) {
         self.late += u64::from(start < self.horizon && end > start);
         let start = start.max(self.horizon);
@@ -73,7 +71,7 @@ impl Union {
         self.parts.drain(..folded);
     }
 
-    /// Its length in ns; less than that of the union where intervals were late.
+    /// Length in ns; less than that of the union where intervals were late.
     pub(super) fn length_ns(&self) -> i64 {
         to_ns(self.length)
     }

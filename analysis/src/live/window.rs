@@ -7,19 +7,17 @@ use std::collections::VecDeque;
 pub(super) struct Window<T> {
     rows: VecDeque<(i64, i64, T)>,
     length: i64,
-    /// The last end.
     end: i64,
     /// How many rows there were behind the last removal.
     left: usize,
 }
 
 impl<T: Copy> Window<T> {
-    /// Of this many ns.
+    /// Keeps the intervals of the last `length` ns.
     pub(super) fn new(length: i64) -> Self {
         Self { rows: VecDeque::new(), length, end: i64::MIN, left: 0 }
     }
 
-    /// Adds a row by its times in ns.
     pub(super) fn add(&mut self, start: i64, end: i64, row: T) {
         self.end = self.end.max(end);
         if end <= self.end.saturating_sub(self.length) {

@@ -137,8 +137,8 @@ const PARTS: usize = {
 /// The built-in rules, each with one part.
 struct BuiltIn {
     rules: [(&'static str, &'static str); PARTS],
-    /// For each of a part's first three bytes: which rules have which byte there, one bit for each rule. All
-    /// rules are looked for in one pass; a compiled set of patterns would cost more than a small trace.
+    /// For each of a part's first three bytes: which rules have which byte there, one bit for each rule. All rules are looked
+    /// for in one pass; a compiled set of patterns would cost more than a small trace.
     first: [[u128; 256]; 3],
 }
 

@@ -11,14 +11,14 @@ use crate::names::categories::COLLECTIVE;
 /// A kernel: all stored names with the same identity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kernel {
-    /// Its identity: the name without descriptor suffix ([`rtl_schema::identity`]).
+    /// Identity of the kernel: the name without descriptor suffix ([`rtl_schema::identity`]).
     pub label: Arc<str>,
-    /// Its category.
+    /// Category of the kernel.
     pub category: Arc<str>,
 }
 
 impl Kernel {
-    /// Whether it waits for other ranks.
+    /// Returns whether the kernel waits for other ranks.
     #[must_use]
     pub fn is_collective(&self) -> bool {
         &*self.category == COLLECTIVE
@@ -29,7 +29,6 @@ impl Kernel {
 #[derive(Debug, Default)]
 pub struct KernelIndex {
     rules: Categories,
-    /// The categories by label.
     categories: FirstUseMap<Arc<str>, Arc<str>>,
     distinct_categories: BTreeSet<Arc<str>>,
 }
@@ -62,7 +61,7 @@ impl KernelIndex {
         other.categories.into_iter().map(&mut number).collect()
     }
 
-    /// Whether a kernel waits for other ranks.
+    /// Returns whether a kernel waits for other ranks.
     pub(crate) fn is_collective(&self, number: usize) -> bool {
         &*self.categories[number] == COLLECTIVE
     }

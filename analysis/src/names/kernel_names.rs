@@ -74,39 +74,35 @@ impl KernelNames {
         self.kernel_of_slot[slot(name, self.strings)] as usize
     }
 
-    /// The same as a function that holds the table, for loops over many rows.
+    /// As [`Self::kernel`], as a function that holds the table, for loops over many rows.
     #[inline]
     pub(crate) fn kernel_of_name(&self) -> impl Fn(NameId) -> usize + Copy + use<'_> {
         let (kernel_of_slot, strings) = (self.kernel_of_slot.as_slice(), self.strings);
         move |name| kernel_of_slot[slot(name, strings)] as usize
     }
 
-    /// The names of some of the kernels.
     pub(crate) fn names_of(&self, is_wanted: &[bool]) -> NameSet {
         let of_slot = self.kernel_of_slot.iter().map(|&kernel| is_wanted.get(kernel as usize) == Some(&true));
         NameSet { of_slot: of_slot.collect(), strings: self.strings }
     }
 
-    /// The same, unless it is a collective.
+    /// The number of a kernel that is no collective.
     #[inline]
     pub(crate) fn own_kernel(&self, name: NameId) -> Option<usize> {
         let slot = slot(name, self.strings);
         (!self.collective_of_slot[slot]).then(|| self.kernel_of_slot[slot] as usize)
     }
 
-    /// Whether a name that some dispatch carries is that of a collective.
     #[inline]
     pub(crate) fn is_collective(&self, name: NameId) -> bool {
         self.collective_of_slot[slot(name, self.strings)]
     }
 
-    /// Whether there are collectives at all.
     pub(crate) fn any_collective(&self) -> bool {
         self.collective_of_slot.contains(&true)
     }
 }
 
-/// Names that some dispatch carries.
 #[derive(Debug)]
 pub(crate) struct NameSet {
     of_slot: Vec<bool>,

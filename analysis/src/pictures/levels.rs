@@ -1,11 +1,11 @@
 //! Equal parts of time at several levels of detail: how busy a GPU was in each, and with what.
 
-/// What an op is, in a byte.
+/// The class of an op, in a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Item(pub u8);
 
 impl Item {
-    /// No op.
+    /// Stands for the absence of an op.
     pub const NONE: Self = Self(0);
     /// A kernel behind the first 253.
     pub const OTHER: Self = Self(254);
@@ -44,7 +44,6 @@ pub(super) struct Cells {
     /// The length of a cell in ns, at least 1.
     length: f64,
     cells: Level,
-    /// The cell that is being filled.
     at: usize,
     /// Busy time of it in ns.
     busy: u64,

@@ -13,7 +13,7 @@ const POINTS: usize = 400;
 pub struct MemoryOverTime {
     /// `GPU 0` or `host`.
     pub device: String,
-    /// Who states it.
+    /// The framework or runtime that states the figures.
     pub source: MemorySource,
     /// The process, if known.
     pub pid: Option<i64>,

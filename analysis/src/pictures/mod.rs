@@ -41,7 +41,7 @@ impl Analysis<'_> {
         memory::memory_over_time(self.tables)
     }
 
-    /// For each kernel of `names` its position in [`Analysis::kernels`].
+    /// Position of each kernel of `names` in [`Analysis::kernels`].
     fn positions_by_total(&self) -> Vec<usize> {
         let by_label: rustc_hash::FxHashMap<&str, usize> =
             self.kernels().iter().enumerate().map(|(at, group)| (&*group.label, at)).collect();

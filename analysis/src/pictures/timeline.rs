@@ -32,16 +32,16 @@ pub struct Timeline {
     pub to_ns: i64,
     /// GPUs with at least one op, by number.
     pub gpus: Vec<TimelineGpu>,
-    /// Whether `ops` of the GPUs are all ops.
+    /// True if `ops` of the GPUs are all ops.
     pub is_complete: bool,
 }
 
-/// One GPU.
+/// The timeline of one GPU.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TimelineGpu {
-    /// Its number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// The coarsest level first; each has four times the cells of the one before.
     pub levels: Vec<Level>,
@@ -52,9 +52,9 @@ pub struct TimelineGpu {
 /// An op of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct DrawnOp {
-    /// The start in ns.
+    /// Start of the op in ns.
     pub start_ns: i64,
-    /// The duration in ns.
+    /// Duration of the op in ns.
     pub duration_ns: i64,
     /// The position of the kernel in [`Analysis::kernels`]; `None` for a copy.
     pub kernel: Option<usize>,

@@ -28,7 +28,7 @@ pub struct Arrivals {
     pub kernels: Vec<String>,
     /// The end of the first collective of each column in ns.
     pub end_ns: Vec<i64>,
-    /// By rank, then by column: ns after the first rank, the mean of its collectives; `None` where it was in none.
+    /// Indexed by rank, then by column: ns after the first rank, the mean of its collectives; `None` where it was in none.
     pub late_ns: Vec<Vec<Option<i64>>>,
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn arrivals(tables: &Tables, order: &Order, names: &KernelNames) -> O
     (!all.is_empty()).then_some(found)
 }
 
-/// By member, how long after the first one it came, in ns. Members leave together, so without a common clock the one that
-/// stays shortest came last.
+/// Returns for each member how long after the first one it came, in ns. Members leave together, so without a common clock the
+/// one that stays shortest came last.
 fn late(collective: &MatchedCollective, on_one_clock: bool) -> impl Iterator<Item = (usize, i64)> {
     let stay = |start: i64, end: i64| end.saturating_sub(start);
     let first = collective.iter().map(|&(_, start, _)| start).min().unwrap_or(0);

@@ -33,9 +33,9 @@ pub struct Bandwidth {
     pub bytes: u64,
     /// The times in ns, summed.
     pub time_ns: i64,
-    /// Bytes by time.
+    /// Bytes over time, whatever the links carry.
     pub algorithm_bytes_per_second: Option<f64>,
-    /// What the slowest link carries if the algorithm is optimal; unknown for other operations than those of nccl-tests.
+    /// Load of the slowest link if the algorithm is optimal; unknown for other operations than those of nccl-tests.
     pub bus_bytes_per_second: Option<f64>,
 }
 
@@ -55,14 +55,13 @@ pub enum Timing {
 /// Calls and times of collectives by size, of one or several traces.
 #[derive(Debug, Default)]
 pub struct BandwidthSums<'a> {
-    /// What the numbers of sizes refer to, by trace.
+    /// Indexed by trace: the sizes that numbers refer to.
     sizes: Vec<&'a CollectiveSizes>,
-    /// By trace, number of the size and timing.
+    /// Keyed by trace, number of the size and timing.
     sums: BTreeMap<(usize, u32, Timing), Sum>,
     unsized_calls: u64,
 }
 
-/// Collectives of one size.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     total: CallTotal,
@@ -76,9 +75,9 @@ pub struct MatchedCalls<'a, T> {
     pub sequences: &'a [Sequence],
     /// Which of them are the same collectives.
     pub groups: &'a Groups,
-    /// Of each group, whether its members are on one clock.
+    /// Indexed by group: whether its members are on one clock.
     pub on_one_clock: &'a [bool],
-    /// Of a sequence, the trace that it is of.
+    /// The trace of the sequence.
     pub trace: T,
 }
 
@@ -89,7 +88,7 @@ impl<'a> BandwidthSums<'a> {
         Self { sizes: sizes.into_iter().collect(), ..Self::default() }
     }
 
-    /// Whether any trace states a size: else there is nothing to report.
+    /// Returns whether any trace states a size: else there is nothing to report.
     fn are_known(&self) -> bool {
         self.sizes.iter().any(|sizes| sizes.are_any())
     }
@@ -189,7 +188,7 @@ pub struct SizedCalls {
     categories: Categories,
     sizes: CollectiveSizes,
     calls: CallsBySize,
-    /// By name, whether it is that of a collective, once a dispatch has carried it.
+    /// Collected when a dispatch carries the name: whether it is that of a collective.
     names: FxHashMap<NameId, bool>,
 }
 
@@ -252,7 +251,7 @@ impl Bandwidth {
     }
 }
 
-/// What each byte costs the slowest link, by nccl-tests' `doc/PERFORMANCE.md`.
+/// Returns what each byte costs the slowest link, by nccl-tests' `doc/PERFORMANCE.md`.
 fn bus_factor(operation: &str, members: Option<u32>) -> Option<f64> {
     let others = || members.filter(|&n| n > 0).map(|n| f64::from(n - 1) / f64::from(n));
     let operation: String =

@@ -8,7 +8,6 @@ use crate::base::uncovered::Uncovered;
 use crate::base::union_length::{UnionLength, to_ns};
 use crate::names::kernel_names::KernelNames;
 
-/// Unions of the ops of one rank.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Busy {
     first: Option<u64>,
@@ -39,15 +38,14 @@ impl Busy {
     }
 }
 
-/// One member on the walk over the ops.
 #[derive(Debug, Default)]
 struct Own {
     busy: Busy,
     waits: Uncovered,
 }
 
-/// By member, how long it was busy, and what nothing but collectives covers of its waits, in ns. Two processes that share a GPU have
-/// unions of their own.
+/// Returns for each member how long it was busy, and what nothing but collectives covers of its waits, in ns. Two processes
+/// that share a GPU have unions of their own.
 pub(super) fn busy(
     tables: &Tables,
     order: &Order,

@@ -6,7 +6,7 @@ use rtl_schema::{CollectiveId, NameId, Tables};
 use crate::base::first_use::{FirstUseMap, FirstUseSet, position_of};
 use crate::base::stats::CallTotal;
 
-/// What a trace states of collectives of one size.
+/// Statements of a trace on collectives of one size.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct SizedCollective {
     /// The operation as the framework calls it.
@@ -24,7 +24,7 @@ pub struct SizedCollective {
 /// The distinct ones of a trace that arrives in chunks, numbered from 1; 0 is a collective of unknown size.
 #[derive(Debug, Clone, Default)]
 pub struct CollectiveSizes {
-    /// By [`CollectiveId`].
+    /// Indexed by [`CollectiveId`].
     numbers: Vec<u32>,
     distinct: FirstUseSet<SizedCollective>,
 }
@@ -39,7 +39,7 @@ impl CollectiveSizes {
         }
     }
 
-    /// Whether the trace states anything of any collective.
+    /// Returns whether the trace states anything of any collective.
     pub(crate) fn are_any(&self) -> bool {
         !self.numbers.is_empty()
     }
@@ -61,14 +61,12 @@ pub struct CallsBySize {
 }
 
 impl CallsBySize {
-    /// Adds a call whose size has this number.
     #[inline]
     pub(crate) fn add(&mut self, number: u32, duration: i64) {
         let position = position_of(&mut self.totals, number);
         self.totals[position].add(duration);
     }
 
-    /// Adds the calls of another.
     pub(crate) fn append(&mut self, other: &Self) {
         for (number, total) in other.totals() {
             let position = position_of(&mut self.totals, number);

@@ -11,18 +11,19 @@ use crate::ranks::align::{self, FoundCollectives, MatchedCollective, RankWaits, 
 /// The collectives of one kernel in one group of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CollectiveGroup {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Its members, by rank.
+    /// Names of the members, by rank.
     pub ranks: Vec<String>,
-    /// How many collectives.
+    /// The number of collectives.
     pub collectives: u64,
-    /// Those that lack the calls of members, so that times leave them out: a recording begins and ends elsewhere on each rank.
+    /// The number of collectives that lack the calls of members, so that times leave them out: a recording begins and ends
+    /// elsewhere on each rank.
     #[serde(default)]
     pub incomplete: u64,
-    /// Those in which a member ends before the last one starts.
+    /// The number of collectives in which a member ends before the last one starts.
     pub violations: u64,
-    /// Whether the clocks of its members are known to be one and nothing contradicts that. Else the next three are unknown.
+    /// True if the clocks of the members are known to be one and nothing contradicts that. Else the next three are unknown.
     pub on_one_clock: bool,
     /// From the first arrival to the last in ns, summed.
     pub arrival_spread_ns: Option<i64>,
@@ -36,27 +37,23 @@ pub struct CollectiveGroup {
     pub clock_free_transfer_ns: i64,
 }
 
-/// The collectives of one group of ranks.
 #[derive(Debug, Clone)]
 pub(super) struct GroupInstances {
     pub(super) kernel: String,
-    /// The indices of its members.
     pub(super) members: Vec<usize>,
-    /// Of each collective the index, start and end of each member.
+    /// Start and end of each member, by its index, in each collective.
     pub(super) all: Vec<MatchedCollective>,
-    /// [`CollectiveGroup::on_one_clock`].
     pub(super) on_one_clock: bool,
 }
 
-/// All collectives of a trace.
 #[derive(Debug, Clone)]
 pub(super) struct Collectives {
-    /// Most time first.
+    /// In order of time, most first.
     pub(super) groups: Vec<CollectiveGroup>,
     pub(super) unmatched: Unmatched,
     /// The index of the member that the others waited for.
     pub(super) straggler: Option<usize>,
-    /// By member.
+    /// Indexed by member.
     pub(super) waits: Vec<RankWaits>,
     pub(super) instances: Vec<GroupInstances>,
     /// The bandwidth of those whose sizes are known.
@@ -65,7 +62,6 @@ pub(super) struct Collectives {
     pub(super) unsized_calls: u64,
 }
 
-/// Matches the collectives of all members.
 pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelNames) -> Collectives {
     let mut all_waits = Waits::none(members.all.len());
     let FoundCollectives { calls, sizes, others } = align::collectives(tables, &names.categories);
@@ -112,8 +108,8 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
     Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls }
 }
 
-/// What these members did in collectives of all groups that have all of them and that members leave together: a group of
-/// few collectives says too little of their clocks.
+/// Returns what these members did in collectives of all groups that have all of them and that members leave together: a group
+/// of few collectives says too little of their clocks.
 fn among(instances: &[GroupInstances], members: &[usize]) -> Vec<MatchedCollective> {
     let has_all = |group: &&GroupInstances| members.iter().all(|member| group.members.contains(member));
     let groups = instances.iter().filter(|group| align::synchronises(&group.kernel)).filter(has_all);
@@ -156,8 +152,8 @@ fn describe(
     (group, waits)
 }
 
-/// Whether these ran on one boot of one machine, or have times that were put on one clock. `None` where the trace does
-/// not say.
+/// Returns whether the members ran on one boot of one machine, or have times that were put on one clock. `None` where the
+/// trace does not say.
 fn share_a_clock(tables: &Tables, members: &[&Member]) -> Option<bool> {
     let process = |member: &Member| tables.processes.get(member.process.index());
     let boot = |member: &Member| process(member)?.boot_id.as_deref();

@@ -13,7 +13,7 @@ use crate::names::kernel_names::KernelNames;
 /// One kernel on the ranks that ran it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct KernelImbalance {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
     /// How many ranks ran it.
     pub ranks: u64,
@@ -25,11 +25,11 @@ pub struct KernelImbalance {
     pub most_ns: i64,
     /// The mean of their times in ns.
     pub mean_ns: f64,
-    /// By how much the most exceeds the mean: 0.1 for 10 %.
+    /// Excess of the most over the mean: 0.1 for 10 %.
     pub imbalance: f64,
     /// The rank with that time.
     pub rank: String,
-    /// By how much the longest mean duration of a call exceeds the mean of theirs.
+    /// Excess of the longest mean duration of a call over the mean of theirs.
     pub call_imbalance: f64,
     /// The rank with those calls.
     pub call_rank: String,
@@ -38,7 +38,7 @@ pub struct KernelImbalance {
 /// A kernel that is no collective, with the totals of those that ran it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KernelTotals {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
     /// Members, as positions among all, in order.
     pub ran: Vec<(usize, CallTotal)>,
@@ -130,7 +130,7 @@ pub fn imbalance(kernel: &KernelTotals, members: &[&str]) -> Option<KernelImbala
     })
 }
 
-/// By how much the most exceeds the mean; 0 where there is nothing.
+/// Excess of the most over the mean; 0 where there is nothing.
 pub(super) fn beyond(most: f64, mean: f64) -> f64 {
     // The mean of equal values may differ from them by a rounding.
     if mean > 0.0 { (most / mean - 1.0).max(0.0) } else { 0.0 }

@@ -7,25 +7,25 @@ use crate::base::ops::Order;
 use crate::names::kernel_names::KernelNames;
 use crate::names::labels;
 
-/// One of them.
+/// A GPU that a process used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// Its unique name.
+    /// Unique name of the member.
     pub name: String,
     /// The number of the process in the job.
     pub rank: Option<u32>,
     /// The number of the GPU.
     pub gpu: i64,
-    /// The process.
+    /// The process of the rank.
     pub process: ProcessId,
-    /// The GPU.
+    /// The GPU that it used.
     pub agent: AgentId,
 }
 
 /// All of them, by rank, then by process and GPU.
 #[derive(Debug, Clone, Default)]
 pub struct Members {
-    /// Each.
+    /// All members, by rank.
     pub all: Vec<Member>,
     of_track: Vec<Option<usize>>,
     of_place: FxHashMap<(ProcessId, AgentId), usize>,
@@ -36,7 +36,7 @@ pub struct Members {
 pub(super) struct ByAgent {
     /// In the order of [`Order`], the members of each GPU.
     members: Vec<Vec<usize>>,
-    /// Of each member the position among those of its GPU.
+    /// Indexed by member: its position among those of its GPU.
     places: Vec<usize>,
 }
 
@@ -47,7 +47,7 @@ impl ByAgent {
         self.places[member]
     }
 
-    /// By track, the same of the member whose ops are on it; beyond all positions where there is none.
+    /// Returns for each track the position of the member whose ops are on it; beyond all positions where there is none.
     pub(super) fn places_of_tracks(&self, members: &Members) -> Vec<usize> {
         let place = |member: &Option<usize>| member.map_or(usize::MAX, |member| self.places[member]);
         members.of_track.iter().map(place).collect()
@@ -71,12 +71,12 @@ impl ByAgent {
 }
 
 impl Members {
-    /// Those that ran an op with a known duration.
+    /// Members that ran an op with a known duration.
     pub(super) fn of(tables: &Tables, order: &Order) -> Self {
         Self::of_tracks(tables, &order.used_tracks)
     }
 
-    /// Those whose tracks are `used`.
+    /// Members whose tracks are `used`.
     pub(crate) fn of_tracks(tables: &Tables, used: &[bool]) -> Self {
         let mut places: Vec<(Option<u32>, ProcessId, i64, AgentId)> = tables
             .tracks

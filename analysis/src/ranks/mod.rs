@@ -39,9 +39,9 @@ use crate::ranks::align::RankWaits;
 pub struct Rank {
     /// `rank 3`, with the GPU where the process uses several; what is known of the process where it has no rank.
     pub name: String,
-    /// Its number in the job, where it has one.
+    /// Number of the rank in the job, where it has one.
     pub rank: Option<u32>,
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
     /// First start to last end in ns.
     #[serde(default)]
@@ -52,7 +52,8 @@ pub struct Rank {
     pub compute_ns: i64,
     /// Collectives that it was in and that were matched with those of other ranks.
     pub collectives: u64,
-    /// Those among them whose members are on one clock. The next four are about these, and unknown without any.
+    /// The number of matched collectives whose members are on one clock. The next four are about these, and unknown without
+    /// any.
     pub timed_collectives: u64,
     /// ns that it waited for later ones.
     pub wait_ns: Option<i64>,
@@ -64,7 +65,7 @@ pub struct Rank {
     pub last: Option<u64>,
     /// Wait in ns, computed without clocks.
     pub clock_free_wait_ns: i64,
-    /// Of that, ns in which nothing but collectives ran on its GPU.
+    /// Part of that in which nothing but collectives ran on its GPU, in ns.
     #[serde(default)]
     pub exposed_wait_ns: i64,
     /// Transfer in ns, computed without clocks.
@@ -76,7 +77,7 @@ pub struct Rank {
 /// The comparison of ranks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Ranks {
-    /// By number, then by process and GPU.
+    /// Ordered by number, then by process and GPU.
     pub ranks: Vec<Rank>,
     /// The collectives of each group of ranks, most time first.
     pub collectives: Vec<CollectiveGroup>,
@@ -88,7 +89,7 @@ pub struct Ranks {
     pub unsized_calls: u64,
     /// Calls of collectives that no other rank's could be matched with.
     pub unmatched_calls: u64,
-    /// Those among them before or after everything that the other members of their group recorded.
+    /// The number of them before or after everything that the other members of their group recorded.
     #[serde(default)]
     pub unmatched_at_edges: u64,
     /// Ranks of whose collectives none could be matched: no verdict covers them.
@@ -104,7 +105,6 @@ pub struct Ranks {
     pub outliers: Vec<Outlier>,
 }
 
-/// What ranks are compared by.
 pub(crate) struct RankInputs<'a> {
     pub(crate) tables: &'a Tables,
     pub(crate) names: &'a KernelNames,
@@ -120,14 +120,13 @@ pub(crate) struct Matching {
 }
 
 impl Matching {
-    /// Matches the collectives.
     pub(crate) fn of(&RankInputs { tables, names, order, .. }: &RankInputs<'_>) -> Self {
         let members = Members::of(tables, order);
         let collectives = collectives::collectives(tables, &members, names);
         Self { members, collectives }
     }
 
-    /// Whether any collective of several ranks matches.
+    /// Returns whether any collective of several ranks matches.
     pub(crate) fn is_any(&self) -> bool {
         self.members.all.len() > 1 && self.collectives.waits.iter().any(|waits| waits.collectives > 0)
     }
@@ -188,7 +187,7 @@ impl Matching {
 }
 
 impl Ranks {
-    /// Whether ranks have common collectives, but no two of them a common clock.
+    /// Returns whether ranks have common collectives, but no two of them a common clock.
     #[must_use]
     pub fn lack_a_clock(&self) -> bool {
         let mut matched = self.ranks.iter().filter(|rank| rank.collectives > 0).peekable();

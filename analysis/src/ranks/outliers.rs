@@ -21,13 +21,13 @@ const FEW: f64 = 20.0;
 /// The least spread, as a part of the median.
 const LEAST_SPREAD: f64 = 0.01;
 
-/// Of fewer ranks none stands out.
+/// Fewer ranks are too few for one to stand out.
 const LEAST_RANKS: usize = 5;
 
 /// Kernels of a smaller part of the time of all kernels are not looked at.
 const LEAST_SHARE: f64 = 0.005;
 
-/// The quantity compared.
+/// A quantity that ranks are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
@@ -44,13 +44,13 @@ pub enum Quantity {
 /// A rank that stands out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outlier {
-    /// The rank.
+    /// The rank that stands out.
     pub rank: String,
-    /// The quantity.
+    /// The quantity in which it does.
     pub quantity: Quantity,
     /// The kernel, where it is that.
     pub kernel: Option<String>,
-    /// Its value in ns.
+    /// Value of the rank in ns.
     pub value_ns: f64,
     /// The median of all ranks in ns.
     pub median_ns: f64,
@@ -63,11 +63,11 @@ pub struct Outlier {
 pub struct RankValues<'a> {
     /// The names of the ranks.
     pub names: &'a [&'a str],
-    /// By rank, the union of its own work in ns, where that is known.
+    /// Indexed by rank: the union of its own work in ns, where that is known.
     pub compute: &'a [Option<i64>],
     /// The steps of some of them.
     pub steps: Option<&'a Steps>,
-    /// By rank, its wait in collectives in ns, computed without clocks, and their number.
+    /// Indexed by rank: its wait in collectives in ns, computed without clocks, and their number.
     pub waits: &'a [(i64, u64)],
     /// The totals of each kernel by rank.
     pub kernels: &'a [KernelTotals],

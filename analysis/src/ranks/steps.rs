@@ -25,18 +25,18 @@ const LEAST: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StepMethod {
-    /// By ranges of one name.
+    /// Ranges of one name are steps.
     Ranges,
-    /// By what lies between collectives.
+    /// The time between collectives is a step.
     Collectives,
 }
 
-/// One rank's steps.
+/// The steps of one rank.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RankSteps {
-    /// The rank.
+    /// Name of the rank.
     pub name: String,
-    /// Its time in all steps in ns.
+    /// Time in all steps in ns.
     pub total_ns: i64,
     /// How often it was the only one that took longest.
     pub slowest: u64,
@@ -49,19 +49,18 @@ pub struct Steps {
     pub method: StepMethod,
     /// The range, or the kernel between whose calls they lie.
     pub name: String,
-    /// How many.
+    /// The number of steps.
     pub steps: u64,
     /// The time of the slowest rank in ns, summed over the steps.
     pub slowest_ns: i64,
     /// The mean over ranks in ns, summed over the steps.
     pub mean_ns: f64,
-    /// By how much the slowest exceeds the mean: 0.1 for 10 %.
+    /// Excess of the slowest rank over the mean: 0.1 for 10 %.
     pub imbalance: f64,
-    /// Each rank.
+    /// The steps of each rank.
     pub ranks: Vec<RankSteps>,
 }
 
-/// The steps of a trace, if it has any.
 pub(super) fn steps(
     (methods, order): (&Methods<'_>, &Order),
     members: &Members,
@@ -128,7 +127,7 @@ pub fn step_group<'a>(groups: impl Iterator<Item = (usize, usize, &'a str)>) -> 
 /// Steps of ranks, added one after the other.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StepTotals {
-    /// By rank, the time in all steps in ns, and how often it was the only one that took longest.
+    /// Indexed by rank: the time in all steps in ns, and how often it was the only one that took longest.
     ranks: Vec<(i64, u64)>,
     slowest_ns: i64,
     sum: i128,

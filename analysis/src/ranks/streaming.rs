@@ -14,14 +14,14 @@ use crate::streaming::{Accumulator, OpKey, OpStream};
 /// The totals of one process on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlaceTotals {
-    /// The process.
+    /// The process of the rank.
     pub process: ProcessId,
-    /// The GPU.
+    /// The GPU that it used.
     pub agent: AgentId,
     /// The union of its ops in ns, and of those that are no collectives; unknown where rows are far from the order of
     /// their starts.
     pub busy_ns: Option<(i64, i64)>,
-    /// Its kernels that are no collectives, by number, with their totals.
+    /// Kernels that are no collectives, by number, with their totals.
     pub kernels: Vec<(u32, CallTotal)>,
 }
 
@@ -60,13 +60,11 @@ impl<'a> StreamingTotals<'a> {
     }
 }
 
-/// The ops so far.
 #[derive(Debug)]
 struct Sums<'a> {
     kernels: &'a mut KernelIndex,
-    /// The processes with their GPUs.
     places: FirstUseMap<(ProcessId, AgentId), (Origin, Busy)>,
-    /// By position in `places` and number of the kernel.
+    /// Keyed by position in `places` and number of the kernel.
     totals: FirstUseMap<(usize, u32), CallTotal>,
 }
 

@@ -21,10 +21,10 @@ const LEAST: usize = 2;
 /// Ops between steps count as much from this part of the time within steps.
 const MUCH: i64 = 10;
 
-/// With fewer steps none is left when the first and the last one are left out.
+/// With fewer steps, none is left when the first and the last one are left out.
 const LEAST_BY_START: usize = 4;
 
-/// What is in no complete step.
+/// Ops and time in no complete step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Steps that are not complete.
@@ -88,7 +88,7 @@ impl CompleteSteps {
         (are_steps && inside_ns > 0).then_some(steps)
     }
 
-    /// Whether an op of no step was launched after the first one began and before the last one ended.
+    /// Returns whether an op of no step was launched after the first one began and before the last one ended.
     fn is_between(&self, tables: &Tables, launched: &Launched<'_>, op: Op) -> bool {
         let process = tables.tracks.get(op.track(tables)).process;
         let call = launched.call(op.track(tables), op.correlation(tables));
@@ -108,7 +108,7 @@ impl CompleteSteps {
         self.numbers.len()
     }
 
-    /// What is in none of them.
+    /// Returns the ops in no complete step.
     pub fn left_out(&self) -> LeftOut {
         self.left_out
     }
@@ -140,7 +140,6 @@ impl CompleteSteps {
     }
 }
 
-/// Dispatches, then copies.
 fn all_ops(tables: &Tables) -> impl Iterator<Item = Op> + use<> {
     let dispatches = (0..tables.dispatches.len() as u32).map(|row| Op { copy: false, row });
     dispatches.chain((0..tables.copies.len() as u32).map(|row| Op { copy: true, row }))

@@ -85,22 +85,22 @@ impl WallTerms {
 /// The change of one GPU, or of all: the terms sum to `wall_delta_ns` (unless a trace spans centuries).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallChange {
-    /// Wall of the baseline in ns.
+    /// Wall time of the baseline in ns.
     pub baseline_wall_ns: i64,
-    /// Wall of the candidate in ns.
+    /// Wall time of the candidate in ns.
     pub candidate_wall_ns: i64,
     /// Candidate less baseline, in ns.
     pub wall_delta_ns: i64,
-    /// Its terms.
+    /// Terms that sum to the change.
     pub terms: WallTerms,
 }
 
 /// The change of one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuWallChange {
-    /// Its number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// The change.
+    /// The change with its terms.
     #[serde(flatten)]
     pub change: WallChange,
 }
@@ -108,13 +108,13 @@ pub struct GpuWallChange {
 /// A cause of idle time, and by how much the time of it grew.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct IdleChange {
-    /// The cause.
+    /// The cause of idle time.
     pub cause: Cause,
     /// The change in ns.
     pub delta_ns: i64,
 }
 
-/// All accounts.
+/// One account for each GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WallDecomposition {
     /// All GPUs together: the sum of their accounts.
@@ -174,7 +174,6 @@ fn idle_changes(gpus: [&[GpuProfile]; 2]) -> Vec<IdleChange> {
     changes
 }
 
-/// Calls and time.
 #[derive(Debug, Clone, Copy, Default)]
 struct ShapeTotals {
     calls: i128,
@@ -184,7 +183,6 @@ struct ShapeTotals {
 /// Calls by launch shape.
 type Shapes<'a> = BTreeMap<Option<&'a str>, ShapeTotals>;
 
-/// One GPU of one side, added up.
 #[derive(Debug, Default)]
 struct Side<'a> {
     wall: i128,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One property of a run and its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Fact {
-    /// `GPUs`, `mode`, ...
+    /// The fact: `GPUs`, `mode`, ...
     pub what: String,
     /// `8 x AMD Instinct MI300X (gfx942)`, `standard`, ...
     pub value: String,
@@ -117,7 +117,6 @@ fn gpus(tables: &Tables) -> String {
     words.map(|same| format!("{} x {}", same.len(), same[0])).collect::<Vec<_>>().join(", ")
 }
 
-/// The distinct values, sorted.
 fn distinct(values: impl Iterator<Item = String>) -> String {
     let mut values: Vec<String> = values.collect();
     values.sort_unstable();

@@ -32,7 +32,6 @@ use crate::names::kernel_index::KernelIndex;
 #[derive(Debug)]
 pub struct StreamingSummary {
     ops: OpStream<Sums>,
-    /// Dispatches without an end.
     unfinished: u64,
     graph: bool,
 }
@@ -118,13 +117,12 @@ impl StreamingSummary {
     }
 }
 
-/// The ops so far.
 #[derive(Debug)]
 struct Sums {
     kernels: KernelIndex,
     /// The rank that the user gave, and that of processes whose rank is unknown.
     ranks: [Option<u32>; 2],
-    /// By rank and kernel.
+    /// Keyed by rank and kernel.
     sketches: FirstUseMap<(Option<u32>, usize), Sketch>,
     work: FirstUseMap<(AgentId, Activity), CallTotal>,
     gpus: FirstUseMap<(AgentId, Scope), Usage>,
@@ -140,19 +138,15 @@ enum Scope {
     Rank(Option<u32>),
 }
 
-/// How one GPU was used, or by one rank.
 #[derive(Debug, Clone, Default)]
 struct Usage {
     origin: Origin,
     utilization: Utilization,
 }
 
-/// Where an op counts.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
-    /// A position in `sketches`; none of a copy.
     sketch: Option<usize>,
-    /// A position in `work`.
     work: usize,
     /// A position in `places`, and in the lowest bits the class.
     place: u32,

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::window::{Pass, Timed, Window};
 
-/// The identity of an op within its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum OpKey {
     /// A dispatch of a kernel.
@@ -15,7 +14,6 @@ pub(crate) enum OpKey {
     Copy(Direction),
 }
 
-/// An accumulator of ops.
 pub(crate) trait Accumulator {
     /// Where ops of one key on one track are added.
     type Entry: Copy;
@@ -26,7 +24,6 @@ pub(crate) trait Accumulator {
     /// Adds an op in order of rows, once; returns its place for [`Self::add_in_order`].
     fn add(&mut self, entry: Self::Entry, duration: i64) -> u32;
 
-    /// Adds an op in order of start.
     fn add_in_order(&mut self, op: Timed);
 }
 
@@ -36,7 +33,6 @@ pub(crate) struct OpStream<A: Accumulator> {
     pub(crate) accumulator: A,
     entries: FxHashMap<(TrackId, OpKey), A::Entry>,
     window: Window,
-    /// Ops of this pass so far.
     ops: u32,
 }
 
@@ -84,7 +80,6 @@ impl<A: Accumulator> OpStream<A> {
         entry
     }
 
-    /// Ends a pass over the trace.
     pub(crate) fn end_pass(&mut self) -> Pass {
         self.ops = 0;
         self.window.end_pass(|op| self.accumulator.add_in_order(op))

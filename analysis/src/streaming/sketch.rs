@@ -27,7 +27,6 @@ const CUT: u64 = 10;
 pub struct Sketch {
     moments: Moments,
     zero: u64,
-    /// The number of the first bucket that is kept.
     first: usize,
     buckets: Vec<Bucket>,
 }
@@ -35,7 +34,6 @@ pub struct Sketch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Bucket {
     calls: u64,
-    /// Of their durations.
     total: u64,
 }
 

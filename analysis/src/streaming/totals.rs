@@ -9,15 +9,15 @@ use crate::names::kernel_index::Kernel;
 /// The totals of one trace.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Totals {
-    /// Its kernels, by label.
+    /// Kernels of the trace, by label.
     pub kernels: Vec<Kernel>,
-    /// By rank; one without rank comes first.
+    /// Indexed by rank; one without rank comes first.
     pub ranks: Vec<RankTotals>,
     /// GPUs that ran anything, by number.
     pub gpus: Vec<GpuTotals>,
     /// Dispatches without an end: they are in no figure.
     pub unfinished: u64,
-    /// Whether any dispatch came out of a graph launch.
+    /// True if any dispatch came out of a graph launch.
     pub graph: bool,
 }
 
@@ -37,6 +37,6 @@ pub struct RankTotals {
 pub struct GpuTotals {
     /// How busy it was.
     pub gpu: Gpu,
-    /// By kernel, then by direction of copies.
+    /// Ordered by kernel, then by direction of copies.
     pub work: Vec<(Activity, CallTotal)>,
 }

@@ -22,14 +22,13 @@ const BATCH: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Timed {
     pub(crate) start: i64,
-    /// Its position among all ops of the trace, which makes the order of equal starts the same in each pass.
+    /// Position among all ops of the trace, which makes the order of equal starts the same in each pass.
     pub(crate) row: u32,
     /// Where it ran, as the accumulator numbers it.
     pub(crate) place: u32,
     pub(crate) length: i64,
 }
 
-/// The window over one trace.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     /// While rows are about in order, ops by start, in runs of bounded length: what is larger, the allocator would map and unmap.
@@ -39,7 +38,6 @@ pub(crate) struct Window {
     displaced: usize,
     /// Ops in order of rows: then those that come next, else all.
     ops: Vec<Timed>,
-    /// The last op that left the window.
     last: Option<Timed>,
     state: State,
 }
@@ -165,7 +163,6 @@ impl Window {
     }
 }
 
-/// The result of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pass {
     /// All ops left the window in order.

@@ -1,8 +1,11 @@
 //! Several traces as one.
 
 use rtl_schema::layout::tags::COMPLETE;
-use rtl_schema::table::{AgentKind, ApiCalls, Collective, Dispatches, Operators, PythonFrames, Track};
-use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
+use rtl_schema::table::{
+    AgentKind, Allocation, ApiCalls, Barrier, Collective, Copy, Counter, Dispatches, MemoryEvent, Monitor,
+    Operators, PythonFrames, Range, Span, StackFrame, Track,
+};
+use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TraceInfo, TrackId};
 
 /// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
 /// distinct: processes, id spaces, agents and tracks. Where a GPU number is taken, all GPUs of `other` get numbers above
@@ -13,53 +16,91 @@ pub fn append(tables: &mut Tables, other: Tables) {
         return;
     }
     let numbers = Numbers::take_in(tables, &other);
-    about(tables, &other);
-    append_dispatches(&mut tables.dispatches, other.dispatches, &numbers);
-    append_rows(&mut tables.copies, other.copies, |copy| {
-        copy.name = numbers.name(copy.name);
-        copy.track = numbers.tracks[copy.track.index()];
-        copy.source = copy.source.map(|agent| numbers.agent(agent));
-        copy.destination = copy.destination.map(|agent| numbers.agent(agent));
+    // Without `..`: a table or a column that is added has to say here how it is joined.
+    let Tables {
+        info,
+        // Taken in by `numbers`.
+        strings: _,
+        processes: _,
+        threads: _,
+        agents: _,
+        tracks: _,
+        shapes: _,
+        collectives: _,
+        symbols: _,
+        dispatches,
+        copies,
+        barriers,
+        api_calls,
+        ranges,
+        operators,
+        python_frames,
+        memory_events,
+        spans,
+        allocations,
+        counters,
+        monitors,
+        stack_frames,
+        extra_links,
+        opaque_tables,
+        problems,
+    } = other;
+    join_info(&mut tables.info, &info);
+    append_dispatches(&mut tables.dispatches, dispatches, &numbers);
+    append_rows(&mut tables.copies, copies, |copy| numbers.renumber_copy(copy));
+    append_rows(&mut tables.barriers, barriers, |barrier| {
+        let Barrier { id: _, name, track, start: _, duration: _, correlation: _, enqueued: _ } = barrier;
+        *name = numbers.name(*name);
+        *track = numbers.tracks[track.index()];
     });
-    append_rows(&mut tables.barriers, other.barriers, |barrier| {
-        barrier.name = numbers.name(barrier.name);
-        barrier.track = numbers.tracks[barrier.track.index()];
+    append_calls(&mut tables.api_calls, api_calls, &numbers);
+    append_rows(&mut tables.ranges, ranges, |range| {
+        let Range { id: _, process, tid: _, name, category, kind: _, start: _, duration: _, correlation: _ } =
+            range;
+        *process = numbers.process(*process);
+        *name = numbers.name(*name);
+        *category = numbers.name(*category);
     });
-    append_calls(&mut tables.api_calls, other.api_calls, &numbers);
-    append_rows(&mut tables.ranges, other.ranges, |range| {
-        range.process = numbers.process(range.process);
-        range.name = numbers.name(range.name);
-        range.category = numbers.name(range.category);
+    append_operators(&mut tables.operators, operators, &numbers);
+    append_python_frames(&mut tables.python_frames, python_frames, &numbers);
+    append_rows(&mut tables.memory_events, memory_events, |event| {
+        let MemoryEvent {
+            id: _,
+            process,
+            tid: _,
+            agent,
+            time: _,
+            address: _,
+            bytes: _,
+            allocated: _,
+            reserved: _,
+        } = event;
+        *process = numbers.process(*process);
+        *agent = agent.map(|agent| numbers.agent(agent));
     });
-    append_operators(&mut tables.operators, other.operators, &numbers);
-    append_python_frames(&mut tables.python_frames, other.python_frames, &numbers);
-    append_rows(&mut tables.memory_events, other.memory_events, |event| {
-        event.process = numbers.process(event.process);
-        event.agent = event.agent.map(|agent| numbers.agent(agent));
+    append_rows(&mut tables.spans, spans, |span| {
+        let Span { id: _, kind: _, process, agent, stream: _, name, start: _, duration: _ } = span;
+        *process = numbers.process(*process);
+        *agent = agent.map(|agent| numbers.agent(agent));
+        *name = numbers.name(*name);
     });
-    append_rows(&mut tables.spans, other.spans, |span| {
-        span.process = numbers.process(span.process);
-        span.agent = span.agent.map(|agent| numbers.agent(agent));
-        span.name = numbers.name(span.name);
+    append_rows(&mut tables.allocations, allocations, |allocation| numbers.renumber_allocation(allocation));
+    append_rows(&mut tables.counters, counters, |counter| {
+        let Counter { dispatch: _, process, agent, name, value: _ } = counter;
+        *process = numbers.process(*process);
+        *agent = agent.map(|agent| numbers.agent(agent));
+        *name = numbers.name(*name);
     });
-    append_rows(&mut tables.allocations, other.allocations, |allocation| {
-        allocation.process = numbers.process(allocation.process);
-        allocation.agent = allocation.agent.map(|agent| numbers.agent(agent));
+    append_rows(&mut tables.monitors, monitors, |monitor| {
+        let Monitor { id: _, device_kind, device: _, name, start: _, end: _, value } = monitor;
+        [device_kind, name, value].into_iter().for_each(|id| *id = numbers.name(*id));
     });
-    append_rows(&mut tables.counters, other.counters, |counter| {
-        counter.process = numbers.process(counter.process);
-        counter.agent = counter.agent.map(|agent| numbers.agent(agent));
-        counter.name = numbers.name(counter.name);
+    append_rows(&mut tables.stack_frames, stack_frames, |StackFrame { call: _, depth: _, name }| {
+        *name = numbers.name(*name);
     });
-    append_rows(&mut tables.monitors, other.monitors, |monitor| {
-        monitor.device_kind = numbers.name(monitor.device_kind);
-        monitor.name = numbers.name(monitor.name);
-        monitor.value = numbers.name(monitor.value);
-    });
-    append_rows(&mut tables.stack_frames, other.stack_frames, |frame| frame.name = numbers.name(frame.name));
-    tables.extra_links.extend(other.extra_links);
-    tables.opaque_tables.extend(other.opaque_tables);
-    tables.problems.append(other.problems);
+    tables.extra_links.extend(extra_links);
+    tables.opaque_tables.extend(opaque_tables);
+    tables.problems.append(problems);
 }
 
 fn append_rows<T>(mine: &mut Vec<T>, mut other: Vec<T>, renumber: impl FnMut(&mut T)) {
@@ -79,7 +120,6 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Adds the rows that others refer to.
     fn take_in(tables: &mut Tables, other: &Tables) -> Self {
         let mut numbers = Self {
             names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
@@ -108,19 +148,70 @@ impl Numbers {
         }
         for &collective in other.collectives.rows() {
             let name = |id| numbers.name(id);
+            let Collective { operation, communicator, ranks, size, data_type, sent, received, sequence } =
+                collective;
             numbers.collectives.push(tables.collectives.intern(Collective {
-                operation: name(collective.operation),
-                communicator: name(collective.communicator),
-                ranks: name(collective.ranks),
-                data_type: name(collective.data_type),
-                ..collective
+                operation: name(operation),
+                communicator: name(communicator),
+                ranks: name(ranks),
+                size,
+                data_type: name(data_type),
+                sent,
+                received,
+                sequence,
             }));
         }
-        for &track in other.tracks.rows() {
-            let (process, agent) = (numbers.process(track.process), numbers.agent(track.agent));
-            numbers.tracks.push(tables.tracks.intern(Track { process, agent, ..track }));
+        for &Track { process, agent, queue, stream, hardware_queue } in other.tracks.rows() {
+            let (process, agent) = (numbers.process(process), numbers.agent(agent));
+            let track = Track { process, agent, queue, stream, hardware_queue };
+            numbers.tracks.push(tables.tracks.intern(track));
         }
         numbers
+    }
+
+    fn renumber_copy(&self, copy: &mut Copy) {
+        let Copy {
+            id: _,
+            name,
+            track,
+            start: _,
+            duration: _,
+            direction: _,
+            bytes: _,
+            source,
+            destination,
+            source_address: _,
+            destination_address: _,
+            tid: _,
+            correlation: _,
+            range: _,
+            enqueued: _,
+        } = copy;
+        *name = self.name(*name);
+        *track = self.tracks[track.index()];
+        *source = source.map(|agent| self.agent(agent));
+        *destination = destination.map(|agent| self.agent(agent));
+    }
+
+    fn renumber_allocation(&self, allocation: &mut Allocation) {
+        let Allocation {
+            id: _,
+            process,
+            tid: _,
+            agent,
+            queue: _,
+            stream: _,
+            kind: _,
+            level: _,
+            start: _,
+            duration: _,
+            address: _,
+            bytes: _,
+            flags: _,
+            correlation: _,
+        } = allocation;
+        *process = self.process(*process);
+        *agent = agent.map(|agent| self.agent(agent));
     }
 
     fn name(&self, name: NameId) -> NameId {
@@ -202,29 +293,44 @@ fn append_calls(mine: &mut ApiCalls, mut other: ApiCalls, numbers: &Numbers) {
     mine.append(other);
 }
 
-/// Merges the description of both traces: the tools and modes of either, the losses of both.
-fn about(tables: &mut Tables, other: &Tables) {
-    let (mine, other) = (&mut tables.info, &other.info);
-    mine.tool = joined(Some(&mine.tool), Some(&other.tool)).unwrap_or_default();
-    mine.tool_version = joined(mine.tool_version.as_deref(), other.tool_version.as_deref());
-    mine.schema_version = joined(mine.schema_version.as_deref(), other.schema_version.as_deref());
-    mine.mode = joined(mine.mode.as_deref(), other.mode.as_deref());
-    for (reason, count) in &other.losses {
+/// Joins the descriptions: the tools and modes of either trace, the losses of both.
+fn join_info(mine: &mut TraceInfo, other: &TraceInfo) {
+    let TraceInfo {
+        // The dialect of the first trace stays.
+        dialect: _,
+        schema_version,
+        tool,
+        tool_version,
+        mode,
+        losses,
+        metadata,
+        linked,
+        range_ids,
+        left_journal,
+        trailing_bytes,
+        compressed_cut_off,
+        replays,
+    } = other;
+    mine.tool = joined(Some(&mine.tool), Some(tool)).unwrap_or_default();
+    mine.tool_version = joined(mine.tool_version.as_deref(), tool_version.as_deref());
+    mine.schema_version = joined(mine.schema_version.as_deref(), schema_version.as_deref());
+    mine.mode = joined(mine.mode.as_deref(), mode.as_deref());
+    for (reason, count) in losses {
         match mine.losses.iter_mut().find(|(known, _)| known == reason) {
             Some((_, sum)) => *sum = sum.saturating_add(*count),
             None => mine.losses.push((reason.clone(), *count)),
         }
     }
     // The clock tag of a merged trace does not hold for the others.
-    mine.metadata.retain(|tag| tag.0 != crate::ranks::align::CLOCK || other.metadata.contains(tag));
-    mine.linked |= other.linked;
-    mine.range_ids |= other.range_ids;
-    mine.left_journal |= other.left_journal;
-    mine.compressed_cut_off |= other.compressed_cut_off;
-    mine.trailing_bytes |= other.trailing_bytes;
-    mine.replays = mine.replays.saturating_add(other.replays);
-    // Of ranks one of which was cut off.
-    mine.metadata.extend(other.metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());
+    mine.metadata.retain(|tag| tag.0 != crate::ranks::align::CLOCK || metadata.contains(tag));
+    mine.linked |= linked;
+    mine.range_ids |= range_ids;
+    mine.left_journal |= left_journal;
+    mine.compressed_cut_off |= compressed_cut_off;
+    mine.trailing_bytes |= trailing_bytes;
+    mine.replays = mine.replays.saturating_add(*replays);
+    // A job of which one rank was cut off is cut off.
+    mine.metadata.extend(metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());
 }
 
 fn joined(mine: Option<&str>, other: Option<&str>) -> Option<String> {

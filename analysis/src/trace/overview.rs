@@ -16,9 +16,9 @@ pub struct ProcessInfo {
     pub pid: Option<i64>,
     /// Rank in the distributed job.
     pub rank: Option<u32>,
-    /// Host name.
+    /// Name of the host.
     pub host: Option<String>,
-    /// Command line.
+    /// Command line of the process.
     pub command: Option<String>,
 }
 
@@ -31,11 +31,11 @@ impl From<&Process> for ProcessInfo {
 /// A GPU of the trace, whether it ran anything or not.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuInfo {
-    /// Its number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
     /// `AMD Instinct MI300X`, if known.
     pub product: Option<String>,
-    /// `gfx942`, if known.
+    /// Instruction set, such as `gfx942`, if known.
     pub target: Option<String>,
     /// The machine, where one trace holds several.
     pub node: Option<u32>,
@@ -44,21 +44,21 @@ pub struct GpuInfo {
 /// How many rows of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RowCounts {
-    /// Kernel launches.
+    /// The number of kernel launches.
     pub dispatches: u64,
-    /// Copies and fills.
+    /// The number of copies and fills.
     pub copies: u64,
-    /// Barriers.
+    /// The number of barriers.
     pub barriers: u64,
-    /// API calls.
+    /// The number of API calls.
     pub api_calls: u64,
-    /// Ranges.
+    /// The number of ranges.
     pub ranges: u64,
-    /// Markers.
+    /// The number of markers.
     pub markers: u64,
     /// Allocation and scratch events.
     pub allocations: u64,
-    /// Counter values.
+    /// The number of counter values.
     pub counters: u64,
 }
 
@@ -69,11 +69,11 @@ pub struct TraceOverview {
     pub dialect: String,
     /// The schema version as stated.
     pub schema_version: Option<String>,
-    /// The recording tool.
+    /// Name of the recording tool.
     pub tool: String,
-    /// Its version.
+    /// Version of the recording tool.
     pub tool_version: Option<String>,
-    /// The recording mode.
+    /// Recording mode of the tool.
     pub mode: Option<String>,
     /// All processes that rows or metadata name.
     pub processes: Vec<ProcessInfo>,
@@ -81,7 +81,7 @@ pub struct TraceOverview {
     pub gpus: Vec<GpuInfo>,
     /// Distinct host names, sorted.
     pub hosts: Vec<String>,
-    /// Distinct ranks, sorted.
+    /// Distinct ranks, in ascending order.
     pub ranks: Vec<u32>,
     /// First start of any op, call or range in ns; `None` for a trace without rows.
     pub start_ns: Option<i64>,
@@ -98,7 +98,7 @@ pub struct TraceOverview {
     pub notes: Vec<String>,
 }
 
-/// Describes `tables`.
+/// Describes a trace by its rows and metadata.
 pub fn overview(tables: &Tables) -> TraceOverview {
     let about = &tables.info;
     let span = span(tables);
@@ -192,7 +192,7 @@ fn rows(tables: &Tables) -> RowCounts {
     }
 }
 
-/// What lite mode leaves out, of a trace that was or may have been recorded in it.
+/// Returns what lite mode leaves out, of a trace that was or may have been recorded in it.
 pub(crate) fn lite_note(about: &TraceInfo) -> Option<&'static str> {
     let lite = |mode: &str| mode.split(", ").any(|word| word == "lite");
     match (about.mode.as_deref(), about.dialect) {

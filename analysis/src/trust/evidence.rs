@@ -11,11 +11,11 @@ pub(super) const PLACES: usize = 3;
 pub struct Evidence {
     /// The name of the call, range or kernel.
     pub name: String,
-    /// Its start in ns.
+    /// Start in ns.
     pub start_ns: i64,
-    /// Its end in ns, if known.
+    /// End in ns, if known.
     pub end_ns: Option<i64>,
-    /// Its correlation id, which leads to its row; 0 where it has none.
+    /// Correlation id, which leads to its row; 0 where it has none.
     pub correlation: i64,
 }
 

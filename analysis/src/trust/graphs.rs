@@ -10,7 +10,7 @@ use super::evidence;
 use super::launched::Launched;
 use super::reason::Reason;
 
-/// Of more distinct launches none is compared with the others: each would be with all.
+/// With more distinct launches none is compared with the others: each would be with all.
 const MOST: usize = 200;
 
 /// Only in a trace that ties some launch of a graph to its kernels, or all ops to launches.
@@ -82,7 +82,7 @@ fn kernels_by_launch(launched: &Launched<'_>) -> FxHashMap<u32, Vec<NameId>> {
     kernels
 }
 
-/// Whether sorted names hold all of others.
+/// Returns whether sorted names hold all of others.
 fn contains(whole: &[NameId], part: &[NameId]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|name| whole.any(|other| other == name))

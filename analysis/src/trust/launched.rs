@@ -7,18 +7,18 @@ use rustc_hash::FxHashMap;
 use crate::base::first_use::distinct;
 use crate::base::lookup::Lookup;
 
-/// What a function does, by its name in HIP and CUDA.
+/// The effect of a function, by its name in HIP and CUDA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     /// Launches one kernel.
     Kernel,
-    /// Launches a graph.
+    /// Launches a whole graph.
     Graph,
     /// Begins to capture a stream: launches build a graph from here on.
     BeginCapture,
-    /// Ends that.
+    /// Ends the capture of a stream.
     EndCapture,
-    /// Anything else.
+    /// Has no part in launches.
     Other,
 }
 
@@ -40,7 +40,7 @@ impl Function {
         }
     }
 
-    /// Whether a call leads to work on a GPU.
+    /// Returns whether a call leads to work on a GPU.
     pub(super) fn launches(self) -> bool {
         matches!(self, Self::Kernel | Self::Graph)
     }
@@ -52,13 +52,11 @@ pub(crate) struct Launched<'a> {
     pub(super) tables: &'a Tables,
     /// The rows of calls that launched a kernel and were not captured; of several with one correlation id one.
     pub(super) kernels: Vec<u32>,
-    /// The rows of launches of graphs.
     pub(super) graphs: Vec<u32>,
     /// The rows of launches that were captured into a graph.
     pub(super) captured: Vec<u32>,
-    /// For each call the number of its dispatches and copies.
+    /// Indexed by call: the number of its dispatches and copies.
     pub(super) ops: Vec<u32>,
-    /// How many ops are tied to a call.
     pub(super) tied: u64,
     /// How many start before the first op of their queue that is tied to a call, and name a call that is not there.
     pub(super) earlier: u64,
@@ -67,7 +65,6 @@ pub(crate) struct Launched<'a> {
 }
 
 impl<'a> Launched<'a> {
-    /// Looks at all calls and ops.
     pub(crate) fn of(tables: &'a Tables) -> Self {
         let (spaces, space_of_process) = distinct(tables.processes.iter().map(|process| process.space));
         let space_of = |process: ProcessId| space_of_process.get(process.index()).copied().unwrap_or(0);
@@ -119,7 +116,6 @@ impl<'a> Launched<'a> {
         launched
     }
 
-    /// The call that an op of a track names.
     #[inline]
     pub(crate) fn call(&self, track: rtl_schema::TrackId, correlation: i64) -> Option<u32> {
         self.calls.get(self.space_of_track[track.index()])?.get(correlation)
@@ -160,7 +156,6 @@ impl<'a> Launched<'a> {
 /// The start of a call in ns, and whether it begins a capture rather than ends one.
 type Moment = (i64, bool);
 
-/// When threads captured a stream.
 #[derive(Debug, Default)]
 struct Captures(FxHashMap<(ProcessId, Option<i64>), Vec<Moment>>);
 
@@ -181,7 +176,7 @@ impl Captures {
         captures
     }
 
-    /// Whether a thread captures a stream at a moment.
+    /// Returns whether a thread captures a stream at a moment.
     fn holds(&self, process: ProcessId, tid: Option<i64>, moment: i64) -> bool {
         let Some(moments) = self.0.get(&(process, tid)) else { return false };
         let last = moments.partition_point(|&(start, _)| start <= moment);

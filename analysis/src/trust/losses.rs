@@ -10,14 +10,13 @@ pub(super) fn reason(tables: &Tables) -> Option<Reason> {
     of_counts(&tables.info, kept as u64)
 }
 
-/// Of a recorder that kept this number of records.
+/// Returns the reason where a recorder that kept this number of records says that it lost some.
 pub(super) fn of_counts(info: &TraceInfo, kept: u64) -> Option<Reason> {
     let lost = lost(info);
     let sentence = overview::loss_note(info)?;
     (lost > 0).then(|| Reason::missing("lost-records", lost, lost.saturating_add(kept), sentence))
 }
 
-/// How many records were lost.
 pub(super) fn lost(info: &TraceInfo) -> u64 {
     overview::lost_and_skipped(info).0
 }

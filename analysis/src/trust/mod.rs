@@ -1,4 +1,4 @@
-//! Whether the figures of a trace can be believed: each file looks for one reason why not.
+//! Can the figures of a trace be believed? Each file looks for one reason why not.
 //!
 //! A reason states what is missing or wrong, how much of it, and where. `docs/reference/trust.md` has the rules.
 
@@ -77,7 +77,7 @@ pub fn combined(parts: &[Health], ranks: Option<&Ranks>) -> Health {
     of_job(parts, ranks.map(waiting::sums))
 }
 
-/// The same of a job whose ranks waited for each other, and were busy, for this many ns.
+/// Combines the verdicts of a job whose ranks waited for each other, and were busy, for this many ns.
 #[must_use]
 pub fn of_job(parts: &[Health], waited_and_busy: Option<(u64, u64)>) -> Health {
     let mut reasons: Vec<Reason> = Vec::new();

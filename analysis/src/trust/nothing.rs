@@ -15,7 +15,7 @@ pub(super) fn reason(tables: &Tables, launched: &Launched<'_>) -> Option<Reason>
     Some(Reason { evidence, ..of_launches(launches.count() as u64) })
 }
 
-/// Of a host that made this number of launches. Without any the program may have left the GPUs alone.
+/// The reason for a host that made this number of launches. Without any the program may have left the GPUs alone.
 pub(super) fn of_launches(count: u64) -> Reason {
     let (trust, sentence) = match count {
         0 => (Trust::Limited, "no GPU events".to_owned()),

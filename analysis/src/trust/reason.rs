@@ -29,7 +29,7 @@ impl Trust {
         }
     }
 
-    /// Of a trace that lacks this part, 0 to 1.
+    /// Trust in a trace that lacks this part, 0 to 1.
     fn of_missing(share: f64) -> Self {
         if share < MUCH { Self::Limited } else { Self::Bad }
     }
@@ -40,13 +40,13 @@ impl Trust {
 pub struct Reason {
     /// The stable name of the rule.
     pub id: String,
-    /// What it makes of the trace.
+    /// Verdict that it leads to.
     pub trust: Trust,
-    /// What is wrong, with its numbers.
+    /// States what is wrong, with its numbers.
     pub sentence: String,
     /// How many rows, launches, steps or ns are concerned.
     pub count: u64,
-    /// Of how many; 0 where that is unknown.
+    /// The number of all rows of the kind; 0 where that is unknown.
     pub of: u64,
     /// `count / of`, 0 to 1.
     pub share: f64,
@@ -65,7 +65,7 @@ impl Reason {
         Self { id: id.to_owned(), trust: Trust::Limited, sentence, count, of, share, ..Self::default() }
     }
 
-    /// The same, whose weight follows from how much is missing.
+    /// A reason whose weight follows from how much is missing.
     pub(super) fn missing(id: &str, count: u64, of: u64, sentence: String) -> Self {
         let reason = Self::new(id, count, of, sentence);
         Self { trust: Trust::of_missing(reason.share), ..reason }

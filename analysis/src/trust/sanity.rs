@@ -19,7 +19,7 @@ pub struct DurationAnomalies {
     pub zero: u64,
     /// Ends before it starts.
     pub negative: u64,
-    /// Has no end.
+    /// Durations without an end.
     pub missing: u64,
 }
 
@@ -30,7 +30,7 @@ pub struct BadRows {
     pub kind: String,
     /// The table and column.
     pub place: String,
-    /// How many rows.
+    /// The number of rows.
     pub count: u64,
     /// The id of the first.
     pub first: i64,
@@ -41,14 +41,14 @@ pub struct BadRows {
 pub struct Loss {
     /// The recorder's name for the reason.
     pub reason: String,
-    /// How many records.
+    /// The number of records.
     pub count: u64,
 }
 
 /// A kernel of which one call took more than half the time of all its calls (four or more).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Dominant {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// How often it was called.
     pub calls: u64,
@@ -64,7 +64,7 @@ pub struct Dominant {
     pub place: String,
 }
 
-/// All findings.
+/// Findings on all rows of a trace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Sanity {
     /// Dispatches with odd durations.
@@ -120,7 +120,7 @@ impl Sanity {
     }
 }
 
-/// Gathers the findings.
+/// Counts the rows that deserve a second look.
 pub fn check(analysis: &Analysis<'_>) -> Sanity {
     let (tables, sweep) = (analysis.tables, analysis.sweep());
     let (unresolved_names, unnamed) = nameless(tables, &analysis.names);

@@ -11,7 +11,6 @@ use crate::gpu_time::ranges::{Methods, Repeated};
 /// Fewer repetitions are no steps.
 const LEAST: usize = 2;
 
-/// Launches in one step.
 #[derive(Debug, Clone, Copy, Default)]
 struct Step {
     launches: u64,
@@ -62,7 +61,7 @@ impl StepLaunches {
         Some(Self { repeated, processes, steps })
     }
 
-    /// Whether a launch lacks its ops in the step with this number.
+    /// Returns whether a launch lacks its ops in the step with this number.
     pub(crate) fn is_lacking(&self, number: usize) -> bool {
         let mut steps = self.steps.iter().filter_map(|steps| steps.get(number));
         steps.any(|step| step.is_empty() || step.is_partial())

@@ -22,13 +22,11 @@ pub const UNEXAMINED: [&str; 7] = [
 #[derive(Debug, Default)]
 pub struct StreamingHealth {
     is_one_chunk: bool,
-    /// The verdict on the only chunk.
     whole: Option<Health>,
     ops: u64,
     host_rows: u64,
-    /// Launches by process and function.
     launches: FxHashMap<(ProcessId, NameId), u64>,
-    /// By name, whether a function of this name launches work, once a call has carried it.
+    /// Indexed by name, once a call has carried it: whether a function of this name launches work.
     launching: FxHashMap<NameId, bool>,
 }
 
@@ -73,7 +71,7 @@ impl StreamingHealth {
         }
     }
 
-    /// Whether the verdict depends on calls and ranges.
+    /// Returns whether the verdict depends on calls and ranges.
     #[must_use]
     pub fn needs_host_rows(&self, info: &TraceInfo) -> bool {
         !self.is_one_chunk && (self.ops == 0 || losses::lost(info) > 0)

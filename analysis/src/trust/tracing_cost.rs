@@ -1,4 +1,4 @@
-//! What the recording has cost, as the recorder measured it.
+//! Cost of the recording, as the recorder measured it.
 
 use rtl_schema::{RecorderCost, Tables};
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use crate::names::labels;
 /// A dispatch without an end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UnfinishedDispatch {
-    /// The kernel.
+    /// Name of the kernel.
     pub kernel: String,
     /// The queue: `GPU 0 queue 2`.
     pub place: String,
@@ -16,7 +16,7 @@ pub struct UnfinishedDispatch {
     pub pid: Option<i64>,
     /// The launching thread, if known.
     pub tid: Option<i64>,
-    /// Its start in ns, as far as the recorder knows it; a recorder may only know since when it was the oldest of its queue.
+    /// Start in ns, as far as the recorder knows it; a recorder may only know since when it was the oldest of its queue.
     pub start_ns: i64,
     /// When it was enqueued in ns, if known.
     pub enqueued_ns: Option<i64>,

@@ -29,7 +29,7 @@ pub(super) fn reason(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Option<R
     (reason.share >= WORTH).then_some(Reason { trust: Trust::Good, ..reason })
 }
 
-/// Of ranks whose collectives are matched.
+/// The reason for ranks whose collectives are matched.
 pub(super) fn between(ranks: &Ranks) -> Option<Reason> {
     of_sums(sums(ranks))
 }

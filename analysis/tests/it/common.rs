@@ -95,7 +95,7 @@ fn process(tables: &mut Tables) {
     }
 }
 
-/// The same rows in another order, told by `seed`.
+/// All rows in another order, which follows from `seed`.
 pub(crate) fn shuffled(tables: &Tables, seed: u64) -> Tables {
     let mut tables = tables.clone();
     let rows: Vec<Dispatch> = tables.dispatches.iter().collect();

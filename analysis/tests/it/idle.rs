@@ -21,7 +21,6 @@ fn operator(tables: &mut Tables, name: &str, [start, end]: [i64; 2]) {
     tables.operators.push(row);
 }
 
-/// The only GPU.
 fn idle(tables: &Tables) -> GpuIdle {
     let analysis = analysis(tables);
     let [gpu] = analysis.idle() else { panic!("{:?}", analysis.idle()) };

@@ -1,4 +1,4 @@
-//! What the judge says of small cases whose answer is plain, and that no input makes it say nonsense.
+//! Judgements of small cases whose answer is plain, and no input that makes one nonsense.
 
 use proptest::prelude::*;
 use rtl_analysis::Stats;

@@ -97,7 +97,7 @@ fn trace(spans: &[Span], ops: &[Op], method: RangeMethod) -> Tables {
     tables
 }
 
-/// Whether a range encloses an op, found from these two alone.
+/// Returns whether a range encloses an op, found from these two alone.
 fn encloses(span: &Span, op: &Op, spans: &[Span], method: RangeMethod) -> bool {
     let counts_on = |tid: Option<i64>| span.tid.is_none() || span.tid == tid;
     let holds = |moment: i64| span.start <= moment && moment < span.end;

@@ -1,4 +1,4 @@
-//! What holds for every trace.
+//! Properties that hold for every trace.
 
 use std::collections::BTreeSet;
 

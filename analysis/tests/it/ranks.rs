@@ -270,7 +270,7 @@ fn shapes_of_collectives_are_matched_each_with_its_own() {
     assert_eq!(by_launch.straggler.as_deref(), Some("rank 0"));
 }
 
-/// What a random job does: of each step and rank how long its kernel takes and how late its collective begins.
+/// A random job: how long the kernel of each step and rank takes, and how late its collective begins.
 #[derive(Debug, Clone)]
 struct Story {
     steps: Vec<Vec<(i64, i64)>>,

@@ -1,5 +1,5 @@
-//! What the analyses cost for each op: synthetic dispatches in memory, no file.
-//! `cargo run --release -p proofs --example ops -- 10000000`
+//! Cost of the analyses for each op: synthetic dispatches in memory, no file. `cargo run --release -p proofs --example ops --
+//! 10000000`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 

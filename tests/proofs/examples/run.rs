@@ -1,5 +1,5 @@
-//! What it costs to reduce a run to what a comparison needs, part by part, of a trace.
-//! `cargo run --release -p proofs --example run -- TRACE`
+//! Cost of reducing a trace to the input of a comparison, part by part. `cargo run --release -p proofs --example run --
+//! TRACE`
 
 #![allow(clippy::print_stdout, reason = "a measurement says what it measured")]
 

@@ -17,7 +17,7 @@ use judge::{healthy, planted, reported};
 use program::Cause;
 use rtl_schema::{Select, Tables, Trace};
 
-/// Of 40 drawn traces, 90 % must be right.
+/// The number of drawn traces, of which 90 % must be right.
 const TRACES: u64 = 40;
 const RIGHT: usize = 36;
 

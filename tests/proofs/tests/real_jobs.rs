@@ -36,13 +36,13 @@ fn job(name: &str) -> Option<Vec<Sequence>> {
     Some(all)
 }
 
-/// The same job as a trace of kernels shows it: it states nothing of a collective.
+/// Leaves what a trace of kernels shows of a job: it states nothing of a collective.
 fn kernels_only(sequences: &[Sequence]) -> Vec<Sequence> {
     let without = |own: &Sequence| Sequence { communicator: 0, labels: Vec::new(), ..own.clone() };
     sequences.iter().map(without).collect()
 }
 
-/// The same job as a trace of kernels without launch shapes shows it.
+/// Leaves what a trace of kernels without launch shapes shows of a job.
 fn names_only(sequences: &[Sequence]) -> Vec<Sequence> {
     let of = |rank: usize| {
         let own = sequences.iter().filter(|sequence| sequence.rank == rank);

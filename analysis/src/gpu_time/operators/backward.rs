@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::nesting::{NONE, Nesting};
 
-/// The forward operator of a sequence number.
 #[derive(Debug, Clone, Copy)]
 enum Forward {
     One(u32),
@@ -18,7 +17,7 @@ enum Forward {
 #[derive(Debug, Default)]
 pub(super) struct Forwards(FxHashMap<(ProcessId, u32), Forward>);
 
-/// Whether an operator is executed by the backward pass.
+/// Returns whether the backward pass executes an operator.
 pub(super) fn is_backward(operators: &Operators, row: u32) -> bool {
     operators.forward_thread.get(row as usize) != 0
 }
@@ -28,8 +27,8 @@ fn key(operators: &Operators, row: u32) -> Option<(ProcessId, u32)> {
 }
 
 impl Forwards {
-    /// Of several forward operators on one thread with the same number the one that began last made the node of the
-    /// graph: the others had read the number before.
+    /// Of several forward operators on one thread with the same number, the one that began last made the node of the graph:
+    /// the others had read the number before.
     pub(super) fn of(operators: &Operators, nesting: &Nesting) -> Self {
         let mut forward: FxHashMap<(ProcessId, u32), Forward> = FxHashMap::default();
         if operators.sequence.uniform() == Some(None) {
@@ -51,7 +50,6 @@ impl Forwards {
         Self(forward)
     }
 
-    /// The forward operator of a backward one.
     pub(super) fn get(&self, operators: &Operators, row: u32) -> Option<u32> {
         match self.0.get(&key(operators, row)?)? {
             Forward::One(forward) => Some(*forward),
@@ -60,7 +58,7 @@ impl Forwards {
     }
 }
 
-/// By row of forward operators, the GPU time in ns of the backward operators that belong to them.
+/// Returns the GPU time in ns of the backward operators of each forward operator, by its row.
 pub(super) fn times(operators: &Operators, nesting: &Nesting, gpu_ns: &[i64]) -> FxHashMap<u32, i64> {
     let mut times = FxHashMap::default();
     let forwards = Forwards::of(operators, nesting);

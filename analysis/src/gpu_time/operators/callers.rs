@@ -6,12 +6,11 @@ use rustc_hash::FxHashMap;
 use super::nesting::{NONE, Nesting, by_thread};
 use crate::base::lookup::Lookup;
 
-/// Ties ops to operators.
 pub(crate) struct Callers {
     pub(super) nesting: Nesting,
-    /// By id space, the call of each correlation id; of several with one id the first one made.
+    /// Indexed by id space: the call of each correlation id; of several with one id the first one made.
     spaces: FxHashMap<u32, Lookup>,
-    /// By call, the innermost operator around it.
+    /// Indexed by call: the innermost operator around it.
     operators: Vec<u32>,
 }
 
@@ -38,7 +37,6 @@ impl Callers {
         self.of_op(tables, dispatches.track[row], dispatches.correlation.get(row))
     }
 
-    /// The call that launched an op.
     #[inline]
     pub(super) fn call_of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> Option<u32> {
         let space = self.spaces.get(&space_of(tables, tables.tracks.get(track).process));
@@ -57,13 +55,12 @@ impl Callers {
         self.nesting.parent.get(operator as usize).copied().unwrap_or(NONE)
     }
 
-    /// The name of the operator that launched a dispatch.
     pub(crate) fn name_of_dispatch(&self, tables: &Tables, row: usize) -> Option<NameId> {
         tables.operators.name.get(self.of_dispatch(tables, row) as usize).copied()
     }
 }
 
-/// By call, the innermost operator around it on its thread.
+/// Returns the innermost operator around each call on its thread.
 fn operator_of_call(tables: &Tables, nesting: &Nesting) -> Vec<u32> {
     let calls = &tables.api_calls;
     let mut found = vec![NONE; calls.len()];

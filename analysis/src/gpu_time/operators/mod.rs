@@ -32,10 +32,10 @@ pub struct OperatorGroup {
     pub ops: u64,
     /// The sum of the durations of these in ns.
     pub own_gpu_ns: i64,
-    /// The same of these and of what operators within them launched. Any other operator within one of its own name and
-    /// shapes counts in both.
+    /// Time in ns of these ops and of those that operators within launched. An operator within one of its own name and shapes
+    /// is not counted twice.
     pub gpu_ns: i64,
-    /// Of forward operators, the GPU time in ns of the backward operators that belong to them.
+    /// GPU time in ns of the backward operators that belong to these forward operators.
     pub backward_gpu_ns: i64,
     /// The sum of their durations on the host in ns.
     pub host_ns: i64,
@@ -73,14 +73,13 @@ impl OperatorGroup {
     }
 }
 
-/// GPU time of each operator.
 struct Launched {
     nesting: Nesting,
-    /// By row of the operators: ops and their time in ns, without those of operators within it.
+    /// Indexed by row of the operators: ops and their time in ns, without those of operators within it.
     own: Vec<(u64, i64)>,
-    /// The same with them.
+    /// Indexed by row: time in ns with those of operators within it.
     gpu_ns: Vec<i64>,
-    /// By row: whether the operator around it does nothing but call it, and has its name: the framework has dispatched
+    /// Indexed by row: whether the operator around it only calls it and has its name, because the framework has dispatched
     /// one operator twice. Its ops are that one's.
     is_repeated: Vec<bool>,
     all_ns: i64,

@@ -11,14 +11,13 @@ use super::backward::{Forwards, is_backward};
 use super::callers::Callers;
 use super::nesting::{Executed, NONE, Nesting, by_thread};
 
-/// Ties dispatches to modules.
 pub(crate) struct Modules {
     callers: Callers,
     forwards: Forwards,
     /// The frames that are modules.
     frames: PythonFrames,
     nesting: Nesting,
-    /// By call and by operator, the innermost module around it, or [`NONE`].
+    /// Indexed by call and by operator: the innermost module around it, or [`NONE`].
     of_calls: Vec<u32>,
     of_operators: Vec<u32>,
 }
@@ -51,14 +50,12 @@ impl Modules {
         }
     }
 
-    /// The name of the module that launched a dispatch.
     pub(crate) fn name_of_dispatch(&self, tables: &Tables, row: usize) -> Option<NameId> {
         let dispatches = &tables.dispatches;
         let module = self.of_op(tables, dispatches.track[row], dispatches.correlation.get(row))?;
         Some(self.name(module))
     }
 
-    /// The module that launched an op.
     pub(crate) fn of_op(&self, tables: &Tables, track: TrackId, correlation: Id) -> Option<u32> {
         let is_known = |module: &u32| *module != NONE;
         let call = self.callers.call_of_op(tables, track, correlation)?;
@@ -74,7 +71,6 @@ impl Modules {
         })
     }
 
-    /// The name of a module.
     pub(crate) fn name(&self, module: u32) -> NameId {
         self.frames.name.get(module as usize).copied().unwrap_or(NameId::NONE)
     }

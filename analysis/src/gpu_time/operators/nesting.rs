@@ -8,12 +8,10 @@ use rustc_hash::FxHashMap;
 
 use crate::base::first_use::{FirstUseMap, position_of};
 
-/// What threads execute, one within the other.
+/// Rows that a thread executes, one within the other.
 pub(crate) trait Executed {
-    /// The number of rows.
     fn rows(&self) -> usize;
 
-    /// The thread of a row.
     fn thread(&self, row: usize) -> ThreadKey;
 
     /// The start of a row in ns.
@@ -48,10 +46,9 @@ macro_rules! executed {
 
 executed! { Operators PythonFrames }
 
-/// No operator.
+/// Stands for the absence of an operator.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// A thread of a process.
 pub(crate) type ThreadKey = (ProcessId, Option<i64>);
 
 /// The operators of a trace in the order in which each thread began them, and the one around each.
@@ -59,7 +56,7 @@ pub(crate) type ThreadKey = (ProcessId, Option<i64>);
 pub(crate) struct Nesting {
     /// Rows, thread by thread, by start; an operator comes before those that it calls.
     pub(crate) order: Vec<u32>,
-    /// By row, the row of the operator around it, or [`NONE`].
+    /// Indexed by row: the row of the operator around it, or [`NONE`].
     pub(crate) parent: Vec<u32>,
     /// The part of `order` of each thread.
     threads: FxHashMap<ThreadKey, (u32, u32)>,

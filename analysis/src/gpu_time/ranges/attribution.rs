@@ -97,8 +97,8 @@ impl Ties {
     }
 }
 
-/// By space, for each correlation id the number of its call by process, thread and start; of several calls the first one
-/// made. `number` has the space of a call with its number.
+/// Returns, for each space, the number of the call of each correlation id, in the order of process, thread and start; of
+/// several calls the first one made counts. `number` has the space of a call with its number.
 pub(super) fn linked(
     tables: &Tables,
     spaces: usize,
@@ -154,7 +154,6 @@ impl Attribution {
         attribution
     }
 
-    /// Whether no range has any extent.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -167,13 +166,12 @@ impl Attribution {
         methods
     }
 
-    /// The method of each space.
     pub(super) fn by_space(&self) -> BySpace {
         let methods = self.ties.spaces.iter().map(|(method, _)| *method).collect();
         BySpace { space_of_process: self.ties.space_of_process.clone(), methods }
     }
 
-    /// For each position whether ranges of this name enclose it.
+    /// Returns for each position whether ranges of this name enclose it.
     pub(crate) fn within(&self, name: NameId) -> Option<Vec<bool>> {
         let number = self.names.iter().position(|&known| known == name)?;
         let mut within = vec![false; self.positions.count() as usize];
@@ -183,12 +181,10 @@ impl Attribution {
         Some(within)
     }
 
-    /// The name of the innermost range around an op.
     pub(crate) fn innermost(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> Option<NameId> {
         self.positions.innermost(self.op(tables, op, cursor)).map(|name| self.names[name as usize])
     }
 
-    /// The position of an op.
     #[inline]
     pub(crate) fn op(&self, tables: &Tables, op: Op, cursor: &mut Cursor) -> u32 {
         let Cursor { of_process, tied } = cursor;
@@ -218,7 +214,6 @@ impl Attribution {
         self.thread_moment(calls.process.get(row), calls.tid.get(row), calls.start[row])
     }
 
-    /// The position of a thread at `start`.
     pub(crate) fn thread_moment(&self, process: ProcessId, tid: Option<i64>, start: i64) -> u32 {
         self.on_thread(process, tid, start, &mut 0)
     }
@@ -297,7 +292,7 @@ impl Attribution {
         decided
     }
 
-    /// By space, what each range has by its id.
+    /// Returns, for each space, what `of_row` has for each range by its id.
     fn by_id(&self, tables: &Tables, count: usize, of_row: impl Fn(u32) -> u32) -> Vec<Lookup> {
         let mut pairs = vec![Vec::new(); count];
         for (row, range) in (0_u32..).zip(&tables.ranges) {
@@ -316,7 +311,6 @@ impl Attribution {
         }
     }
 
-    /// Follows the ranges of each thread.
     fn follow_threads(&mut self, tables: &Tables) {
         if self.threads.is_none() {
             let mut threads = FxHashMap::default();
@@ -329,7 +323,6 @@ impl Attribution {
         }
     }
 
-    /// Finds the ranges that hold each range.
     fn nest(&mut self, tables: &Tables) {
         if self.of_range.is_none() {
             let mut of_range = vec![NOWHERE; tables.ranges.len()];

@@ -21,7 +21,6 @@ impl<'a> Coverage<'a> {
         Self { moments, leaves, covers: vec![0; 2 * leaves], lengths: vec![0; 2 * leaves] }
     }
 
-    /// The covered length.
     pub(super) fn length(&self) -> u64 {
         self.lengths[1]
     }

@@ -1,5 +1,5 @@
-//! The same sums for ranges that nest so deeply that going from each op to all names around it would take quadratic
-//! time. Names that nest enclose nearly the same ops: each name starts from those of the one before.
+//! Sums for ranges that nest so deeply that going from each op to all names around it would take quadratic time. Names that
+//! nest enclose nearly the same ops, so each name starts from those of the one before.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -13,10 +13,10 @@ use super::positions::{NOWHERE, Windows};
 use crate::base::ops::Order;
 use crate::base::union_length::to_ns;
 
-/// What covering a stretch costs, to sorting it.
+/// Cost of covering a stretch relative to sorting it.
 const COVERING: usize = 8;
 
-/// By name of `attribution`.
+/// Figures indexed by name of `attribution`.
 pub(super) fn name_by_name(
     tables: &Tables,
     order: &Order,
@@ -117,8 +117,8 @@ struct Union<'a> {
     ops: &'a Ops,
     coverage: Coverage<'a>,
     covered: Vec<Range<u32>>,
-    /// What measuring from scratch has cost since the covered rows changed: when they could have been changed for
-    /// that, the next names are likely to be near the one at hand.
+    /// Cost of measuring from scratch since the covered rows changed: when they could have been changed for that, the next
+    /// names are likely to be near the one at hand.
     spent: usize,
 }
 

@@ -7,7 +7,6 @@ use super::sets::Sets;
 use crate::base::ops::Order;
 use crate::base::union_length::{UnionLength, to_ns};
 
-/// The ops that the ranges of one name enclose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Enclosed {
     pub(super) ops: u64,
@@ -15,7 +14,7 @@ pub(super) struct Enclosed {
     pub(super) gpu_busy_ns: i64,
 }
 
-/// By name of `attribution`; goes from each op to the names around it.
+/// Figures indexed by name of `attribution`; goes from each op to the names around it.
 pub(super) fn op_by_op(
     tables: &Tables,
     order: &Order,

@@ -14,12 +14,10 @@ pub(crate) struct Methods<'a> {
 }
 
 impl<'a> Methods<'a> {
-    /// Of a trace of which nothing was looked at.
     pub(crate) fn of(tables: &'a Tables) -> Self {
         Self { tables, by_space: OnceLock::new() }
     }
 
-    /// Finds all of them.
     pub(crate) fn find(&self) {
         self.by_space();
     }

@@ -30,7 +30,7 @@ use crate::base::ops::Order;
 pub struct RangeGroup {
     /// The text the user gave.
     pub name: String,
-    /// Whether these are markers: instants.
+    /// True for markers, which are instants.
     pub marker: bool,
     /// How many, with or without a known end.
     pub count: u64,
@@ -54,7 +54,6 @@ pub struct RangeReport {
     pub groups: Vec<RangeGroup>,
 }
 
-/// Ranges and markers by name.
 pub(crate) fn by_name(tables: &Tables, order: &Order, attribution: &Attribution) -> RangeReport {
     let enclosed = enclosed(tables, order, attribution);
     let mut groups: FirstUseMap<(NameId, bool), (RangeGroup, Vec<i64>)> = FirstUseMap::default();
@@ -84,7 +83,7 @@ pub(crate) fn by_name(tables: &Tables, order: &Order, attribution: &Attribution)
     RangeReport { methods: attribution.methods(), groups }
 }
 
-/// By name of `attribution`.
+/// Figures indexed by name of `attribution`.
 fn enclosed(tables: &Tables, order: &Order, attribution: &Attribution) -> Vec<Enclosed> {
     if attribution.is_empty() {
         return Vec::new();

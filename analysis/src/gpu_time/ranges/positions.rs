@@ -6,7 +6,6 @@ use std::ops::Range;
 /// The position outside all ranges.
 pub(super) const NOWHERE: u32 = 0;
 
-/// All positions so far.
 #[derive(Debug)]
 pub(super) struct Positions {
     innermost: Vec<Option<u32>>,
@@ -14,12 +13,10 @@ pub(super) struct Positions {
 }
 
 impl Positions {
-    /// Only [`NOWHERE`].
     pub(super) fn new() -> Self {
         Self { innermost: vec![None], windows: Vec::new() }
     }
 
-    /// How many there are.
     pub(super) fn count(&self) -> u32 {
         self.innermost.len() as u32
     }
@@ -36,13 +33,12 @@ impl Positions {
         }
     }
 
-    /// The name of the innermost range around a position.
     #[inline]
     pub(super) fn innermost(&self, position: u32) -> Option<u32> {
         self.innermost[position as usize]
     }
 
-    /// For each of `names` names the positions that it encloses: ascending and apart.
+    /// Returns for each of `names` names the positions that it encloses: ascending and disjoint.
     pub(super) fn by_name(&self, names: usize) -> Windows {
         let mut first = vec![0; names + 1];
         for (name, _) in &self.windows {
@@ -74,7 +70,6 @@ impl Positions {
     }
 }
 
-/// The positions that the ranges of each name enclose.
 #[derive(Debug)]
 pub(super) struct Windows {
     /// Where those of each name begin, and the end of all.
@@ -83,12 +78,11 @@ pub(super) struct Windows {
 }
 
 impl Windows {
-    /// Those of one name: ascending and apart.
+    /// The positions that one name encloses: ascending and disjoint.
     pub(super) fn of(&self, name: usize) -> &[Range<u32>] {
         &self.windows[self.of_name[name]..self.of_name[name + 1]]
     }
 
-    /// All of them, by name.
     pub(super) fn by_name(&self) -> impl Iterator<Item = &[Range<u32>]> {
         self.of_name.windows(2).map(|of_name| &self.windows[of_name[0]..of_name[1]])
     }

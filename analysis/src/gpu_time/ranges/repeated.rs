@@ -15,7 +15,6 @@ pub(crate) struct Repeated {
     pub(crate) name: NameId,
     /// Start and end of each by process, in ns.
     spans: Vec<Vec<(i64, i64)>>,
-    /// How ops are tied to their numbers.
     ties: Ties,
 }
 
@@ -78,12 +77,11 @@ impl Repeated {
         Some(Self { name, spans, ties })
     }
 
-    /// Whether ops of some process are tied to ranges by nothing but their start.
+    /// Returns whether ops of some process are tied to ranges by nothing but their start.
     pub(crate) fn is_by_start(&self) -> bool {
         self.ties.spaces.iter().any(|(method, _)| *method == Some(RangeMethod::Contained))
     }
 
-    /// How many ranges a process went through.
     pub(crate) fn count(&self, process: ProcessId) -> usize {
         self.spans.get(process.index()).map_or(0, Vec::len)
     }
@@ -98,7 +96,7 @@ impl Repeated {
         self.spans.get(process.index())?.get(number).copied()
     }
 
-    /// What one of them is called: its category where that has a number (torch.profiler), else its name and its number
+    /// Returns the label of one range: its category where that has a number (torch.profiler), else its name and its number
     /// from 1.
     pub(crate) fn label(&self, tables: &Tables, number: usize) -> String {
         let of_any = self
@@ -153,7 +151,7 @@ fn of(all: &[(ProcessId, i64, i64)], process: ProcessId) -> &[(ProcessId, i64, i
     &all[begin..begin + all[begin..].partition_point(|span| span.0 == process)]
 }
 
-/// Whether all processes went through as many, one after the other.
+/// Returns whether all processes went through equally many ranges, one after the other.
 fn is_even(all: &[(ProcessId, i64, i64)], processes: &[ProcessId]) -> bool {
     let count = processes.first().map_or(0, |&process| of(all, process).len());
     let pair = |pair: &[(ProcessId, i64, i64)]| follows((pair[0].1, pair[0].2), (pair[1].1, pair[1].2));
@@ -163,7 +161,7 @@ fn is_even(all: &[(ProcessId, i64, i64)], processes: &[ProcessId]) -> bool {
     })
 }
 
-/// Whether a range comes after another: one that begins in the first half of it is beside it, on another thread.
+/// Returns whether a range comes after another: one that begins in the first half of it is beside it, on another thread.
 fn follows((start, end): (i64, i64), (next_start, next_end): (i64, i64)) -> bool {
     next_start >= start.saturating_add(end.saturating_sub(start) / 2) && next_end >= end
 }

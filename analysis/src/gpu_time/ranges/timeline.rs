@@ -9,9 +9,8 @@ use super::positions::{NOWHERE, Positions};
 pub(super) struct Span {
     pub(super) start: i64,
     pub(super) end: Reverse<i64>,
-    /// The number of its name.
     pub(super) name: u32,
-    /// Its row among all ranges.
+    /// The row among all ranges.
     pub(super) row: u32,
 }
 
@@ -97,7 +96,7 @@ pub(super) fn enclosing(mut spans: Vec<Span>, positions: &mut Positions, mut fou
     spans.iter().for_each(|span| positions.push(Some(span.name)));
 }
 
-/// For each of the sorted spans the place of the next one that ends later.
+/// Returns for each of the sorted spans the place of the next one that ends later.
 fn next_longer(spans: &[Span]) -> Vec<usize> {
     let mut next = vec![spans.len(); spans.len()];
     let mut waiting: Vec<usize> = Vec::new();

@@ -13,7 +13,7 @@ pub(super) struct BusyOverTime {
     /// The part in which the last stretch ended, and the ns that lie wholly in it.
     part: usize,
     within: Range<i64>,
-    /// By part: the ns of stretches in one part, and the units of the others.
+    /// Indexed by part: the ns of stretches in one part, and the units of the others.
     whole: [u64; PARTS],
     units: [u128; PARTS],
 }

@@ -39,7 +39,6 @@ impl LongGap {
     }
 }
 
-/// The gaps of one GPU.
 #[derive(Debug)]
 pub(super) struct Gaps {
     counts: [u64; BUCKETS.len()],
@@ -65,7 +64,6 @@ impl Gaps {
         self.longest.len() < self.keep || self.longest.peek().is_some_and(|least| length > least.length.0)
     }
 
-    /// Keeps one of the longest.
     pub(super) fn push(&mut self, gap: LongGap) {
         self.longest.push(gap);
         if self.longest.len() > self.keep {

@@ -12,7 +12,6 @@ use super::utilization::{Class, Utilization};
 use crate::base::ops::{AgentOps, Op, Simultaneous, length};
 use crate::names::kernel_names::KernelNames;
 
-/// The figures of one GPU.
 #[derive(Debug)]
 pub(super) struct GpuFigures {
     pub(super) gpu: Gpu,
@@ -35,7 +34,6 @@ pub(super) struct GpuSweep<'a> {
     utilization: Utilization,
     gaps: Gaps,
     busy: BusyOverTime,
-    /// Since when the GPU has been busy.
     busy_since: u64,
     checks: QueueChecks<'a>,
     last: Option<Op>,

@@ -25,7 +25,7 @@ use crate::names::kernel_names::KernelNames;
 /// A sweep with what is known of each GPU beside it.
 #[derive(Debug)]
 pub struct Swept {
-    /// The sweep.
+    /// Figures of all GPUs.
     pub sweep: Sweep,
     /// The longest gaps of each GPU, in the order of [`Sweep::gpus`]: longest first, then by start.
     pub(crate) longest: Vec<Vec<LongGap>>,

@@ -9,7 +9,6 @@ use crate::base::first_use::distinct;
 use crate::base::ops::length;
 use crate::names::labels;
 
-/// How many examples to keep of each GPU.
 const EXAMPLES: usize = 3;
 
 /// Which tracks are one queue: the same agent, process and queue number, whatever the stream. The queues of each agent
@@ -55,13 +54,11 @@ impl<'a> QueueChecks<'a> {
         Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
     }
 
-    /// The last end on the queue of a dispatch.
     #[inline]
     fn end_of(&mut self, tables: &Tables, row: u32) -> &mut u64 {
         &mut self.ends[self.queues.queue_of_track[tables.dispatches.track[row as usize].index()]]
     }
 
-    /// Adds all dispatches that start at `start`.
     pub(super) fn add_simultaneous(&mut self, tables: &Tables, rows: &[u32], start: u64) {
         let dispatches = &tables.dispatches;
         let key = |row: u32| {
@@ -101,7 +98,6 @@ impl<'a> QueueChecks<'a> {
         }
     }
 
-    /// The overlaps and the duplicates.
     pub(super) fn finish(self, tables: &Tables) -> (SuspiciousRows, SuspiciousRows) {
         let examples = |rows: Vec<u32>| {
             rows.into_iter()

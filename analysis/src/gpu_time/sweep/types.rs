@@ -10,19 +10,19 @@ pub const PARTS: usize = 24;
 /// One GPU. `busy_ns + idle_ns == wall_ns`; `busy_ns` is a union, never a sum.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Gpu {
-    /// Its number in the trace.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// The product's name, if known.
     pub product: Option<String>,
     /// How many ops ran on it.
     pub ops: u64,
-    /// Of these, dispatches (collectives among them).
+    /// The number of dispatches among them, collectives included.
     pub dispatches: u64,
-    /// Of these, collective kernels.
+    /// The number of collective kernels among them.
     pub collectives: u64,
-    /// Of these, copies.
+    /// The number of copies among them.
     pub copies: u64,
     /// First start in ns.
     pub start_ns: i64,
@@ -64,7 +64,7 @@ pub struct Bucket {
     pub from_ns: i64,
     /// Shortest gap that is too long for it, in ns; `None` for the last.
     pub below_ns: Option<i64>,
-    /// How many.
+    /// The number of gaps.
     pub count: u64,
     /// Their sum in ns.
     pub total_ns: i64,
@@ -73,9 +73,9 @@ pub struct Bucket {
 /// The gaps of one GPU; their sum is its `idle_ns`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct GpuGaps {
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
     /// All eight buckets of [`BUCKETS`].
     pub buckets: Vec<Bucket>,
@@ -84,19 +84,19 @@ pub struct GpuGaps {
 /// A time in which a GPU stood idle between two ops.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Gap {
-    /// The GPU's number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
-    /// `GPU 0`.
+    /// Label of the GPU, such as `GPU 0`.
     pub label: String,
-    /// Start in ns.
+    /// Start of the gap in ns.
     pub start_ns: i64,
-    /// Length in ns.
+    /// Length of the gap in ns.
     pub duration_ns: i64,
     /// The name of the op that ended last before it.
     pub before: String,
     /// The name of the op that ended it.
     pub after: String,
-    /// What most of it was spent on, where [`crate::Analysis::longest_gaps`] has looked at the host and found it.
+    /// The cause of most of it, where [`crate::Analysis::longest_gaps`] has looked at the host and found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<GapPart>,
 }
@@ -115,7 +115,7 @@ pub struct Example {
 /// Rows that are suspicious beside another one: how many, and the first few by GPU and start.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SuspiciousRows {
-    /// How many rows.
+    /// The number of suspicious rows.
     pub count: u64,
     /// The first three of each GPU.
     pub examples: Vec<Example>,

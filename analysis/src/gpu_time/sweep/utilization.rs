@@ -19,15 +19,15 @@ pub(crate) enum Class {
 /// which others run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Utilization {
-    /// By class, the last end.
+    /// Indexed by class: the last end.
     ends: [u64; 5],
     /// The last end of all.
     end: u64,
-    /// By class, what all unions with it have grown by: where no other class runs, they grow alike.
+    /// Indexed by class: the growth of all unions with it. Where no other class runs, they grow alike.
     alike: [u64; 5],
-    /// By set, what a union has grown by beside that.
+    /// Indexed by set: the growth of its union beside that.
     lengths: [u64; 8],
-    /// By class.
+    /// Indexed by class.
     ops: [u64; 5],
 }
 
@@ -64,7 +64,7 @@ impl Utilization {
         }
     }
 
-    /// The last end.
+    /// The last end of all classes.
     #[inline]
     pub(crate) fn end(&self) -> u64 {
         self.end

@@ -61,7 +61,6 @@ impl Form {
         MAX_DEPTH.saturating_sub(self.level.saturating_sub(1))
     }
 
-    /// The name of the function with its template arguments.
     fn function(self, name: &str) -> String {
         let Function { name, arguments, .. } = Function::of(name);
         format!("{name}{}", self.list(arguments, 0))
@@ -140,7 +139,7 @@ impl Form {
         }
     }
 
-    /// Of `f<X>(...)::{lambda()#1}::operator()() const::{lambda(float)#2}` the text `f<X>(float)`.
+    /// Turns `f<X>(...)::{lambda()#1}::operator()() const::{lambda(float)#2}` into `f<X>(float)`.
     fn lambda(self, text: &str, depth: usize) -> Option<String> {
         let parts = parts(text);
         let is_lambda =
@@ -164,12 +163,11 @@ impl Form {
     }
 }
 
-/// The parts of a function's signature.
 struct Function<'a> {
-    /// Its class or namespaces.
+    /// Class or namespaces of the function.
     class: &'a str,
     name: &'a str,
-    /// Its template arguments with their brackets.
+    /// Template arguments with their brackets.
     arguments: &'a str,
 }
 
@@ -186,7 +184,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// Whether an argument follows from the others.
+/// Returns whether an argument follows from the others.
 fn is_implied(argument: &str) -> bool {
     let Function { name, arguments, .. } = Function::of(argument.trim());
     IMPLIED.iter().any(|(implied, begin)| name == *implied && arguments.starts_with(begin))
@@ -197,7 +195,6 @@ fn brackets_removed(list: &str) -> &str {
     list.get(1..list.len().saturating_sub(1)).unwrap_or_default()
 }
 
-/// The arguments between the brackets of a list.
 fn arguments(inner: &str) -> Vec<&str> {
     let mut start = 0;
     let mut arguments = Vec::new();

@@ -15,7 +15,7 @@ pub(super) fn display_name(name: &str) -> Option<String> {
     Some([&tokens[..types], &tokens[tile..=tile]].concat().join("_"))
 }
 
-/// `MT128x64x32`.
+/// Matches tokens such as `MT128x64x32`.
 fn is_tile(token: &str) -> bool {
     let sizes = token.strip_prefix("MT").unwrap_or_default();
     sizes.split('x').count() == 3 && sizes.split('x').all(|size| size.parse::<u32>().is_ok())

@@ -151,7 +151,7 @@ pub(super) struct Intervals<'a> {
     one: &'a [f64],
     other: &'a [f64],
     coarse: [&'a [u16]; 2],
-    /// What the trace states of the calls, if it states something of both.
+    /// Statements of the trace on the calls, if it states something of both.
     labels: Option<(&'a Rhythm, &'a Rhythm)>,
 }
 
@@ -163,8 +163,8 @@ impl<'a> Intervals<'a> {
         Self { one: one.steps(), other: other.steps(), coarse, labels }
     }
 
-    /// Whether [`Self::loss`] can be below `worst` at any of consecutive places of the second sequence. Of fewer than a block nothing is
-    /// known.
+    /// Returns whether [`Self::loss`] can be below `worst` at any of consecutive places of the second sequence. Nothing is
+    /// known of fewer than a block.
     fn is_any_near(&self, first: usize, steps: usize, places: Range<usize>, worst: f64) -> bool {
         let compared = steps.min(COARSE);
         let (one, other) = (&self.coarse[0][first..first + compared], self.coarse[1]);
@@ -182,8 +182,9 @@ impl<'a> Intervals<'a> {
         far as f64 * WIDEST_NS.powi(2) < worst
     }
 
-    /// What [`Self::loss`] is at least at consecutive places of the second sequence, by the first [`BEGUN`] of a number of intervals, and the
-    /// least of these: the compiler compares those of several places at once. Nothing is known of a window that has fewer.
+    /// Lower bounds of [`Self::loss`] at consecutive places of the second sequence, by the first [`BEGUN`] of a number of
+    /// intervals, and the least of these: the compiler compares those of several places at once. Nothing is known of a window
+    /// that has fewer.
     fn begun(&self, first: usize, steps: usize, places: Range<usize>) -> (f64, [f64; BLOCK]) {
         if steps < BEGUN {
             return (0.0, [0.0; BLOCK]);
@@ -236,13 +237,13 @@ mod tests {
         Rhythm::of(std::iter::once(0).chain(ends).collect(), Vec::new())
     }
 
-    /// Of a window of the longest kind.
+    /// Intervals of a window of the longest kind.
     fn steps() -> impl Strategy<Value = Vec<i64>> {
         let step = prop_oneof![0_i64..100_000, 1_000_000_i64..1_500_000, 0_i64..2_000_000_000];
         prop::collection::vec(step, WINDOW)
     }
 
-    /// By how much intervals of a block and a window differ: often by as much as counts.
+    /// Differences between intervals of a block and a window: often as large as counts.
     fn differences() -> impl Strategy<Value = Vec<i64>> {
         let widest = WIDEST_NS as i64;
         let difference =

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use crate::base::parallel;
 
-/// For each collective the member and the call of all that take part, in the order of members.
+/// The member and the call of all that take part in each collective, in the order of members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallLists {
-    /// By collective, where its calls end and those of the next one begin.
+    /// Indexed by collective: where its calls end and those of the next one begin.
     ends: Vec<usize>,
     calls: Vec<(u32, u32)>,
 }
@@ -57,17 +57,14 @@ impl CallLists {
         Self { ends, calls }
     }
 
-    /// The number of collectives.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The calls of each collective.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &[(u32, u32)]> + ExactSizeIterator {
         self.within(0..self.len())
     }
 
-    /// The same of some of them.
     pub(super) fn within(
         &self,
         collectives: Range<usize>,

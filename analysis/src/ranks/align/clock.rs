@@ -47,7 +47,7 @@ pub struct Clock {
     knots: Vec<Knot>,
     /// The standard deviation of one observation in ns.
     pub noise_ns: f64,
-    /// Whether the rate walks.
+    /// True if the rate walks.
     pub wanders: bool,
 }
 
@@ -56,7 +56,7 @@ struct Knot {
     /// Seconds since the origin.
     at: f64,
     offset: f64,
-    /// ns a second.
+    /// In ns a second.
     rate: f64,
     /// Variance of the offset in ns².
     variance: f64,
@@ -229,7 +229,6 @@ impl Line {
     }
 }
 
-/// The likeliest walk with its fit.
 struct Best {
     fit: Vec<Step>,
     walk: f64,
@@ -237,7 +236,6 @@ struct Best {
     noise: f64,
 }
 
-/// How well a walk explains observations.
 struct Explained {
     /// The variance of an observation.
     noise: f64,
@@ -250,7 +248,7 @@ struct Step {
     at: f64,
     /// Offset and rate before the observation, and their covariance.
     predicted: ([f64; 2], [f64; 3]),
-    /// The same after it.
+    /// Estimate and covariance after an observation.
     updated: ([f64; 2], [f64; 3]),
 }
 

@@ -16,19 +16,19 @@ use crate::ranks::collective_sizes::{CallsBySize, CollectiveSizes};
 /// The calls of one kernel with one shape that one process launched on one queue.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CollectiveCalls {
-    /// The process.
+    /// The process of the rank.
     pub process: ProcessId,
-    /// The GPU.
+    /// The GPU that it used.
     pub agent: AgentId,
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
-    /// The same for kernels of one name and shape in all traces.
+    /// Equal for kernels of one name and shape in all traces.
     pub kind: u64,
     /// A hash of its communicator; 0 where the trace states none.
     pub communicator: u64,
     /// Start and end of each call in ns, by end.
     pub calls: Vec<(i64, i64)>,
-    /// What the trace states of each call; empty where it states nothing of any.
+    /// Statements of the trace on each call; empty where it states nothing of any.
     pub labels: Vec<Label>,
     /// The number of the size of each call; empty where the trace states nothing of any.
     pub sizes: Vec<u32>,
@@ -37,20 +37,20 @@ pub struct CollectiveCalls {
 /// All collectives of a trace.
 #[derive(Debug, Clone, Default)]
 pub struct FoundCollectives {
-    /// Those that their members leave together, in an order that does not depend on how the trace is numbered.
+    /// Calls of collectives that their members leave together, in an order that does not depend on how the trace is numbered.
     pub calls: Vec<CollectiveCalls>,
-    /// What the sizes of calls refer to.
+    /// The sizes that calls refer to.
     pub sizes: CollectiveSizes,
     /// Calls of other collectives.
     pub others: CallsBySize,
 }
 
-/// What the name of a kernel says of it.
+/// Statement of a kernel's name on the collective.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Other,
     Collective,
-    /// Its members leave it together.
+    /// All members leave it together.
     Synchronising,
 }
 
@@ -58,9 +58,9 @@ enum Kind {
 #[derive(Debug, Default)]
 pub struct CollectiveFinder {
     categories: Categories,
-    /// By name, once a dispatch has carried it.
+    /// Indexed by name; known once a dispatch has carried it.
     kinds: Vec<Option<Kind>>,
-    /// By the collective's id, what it states.
+    /// Indexed by the collective's id: the statement of the trace.
     stated: Vec<(u64, Label)>,
     sizes: CollectiveSizes,
     others: CallsBySize,
@@ -85,7 +85,6 @@ impl CollectiveFinder {
         self.add_rows(chunk, 0..chunk.dispatches.len());
     }
 
-    /// Adds some rows of a chunk.
     fn add_rows(&mut self, chunk: &Tables, rows: Range<usize>) {
         self.sizes.add_chunk(chunk);
         let new = (self.stated.len()..chunk.collectives.rows().len())
@@ -168,7 +167,7 @@ impl CollectiveFinder {
         found.calls.push((start, start.saturating_add(duration)));
     }
 
-    /// What was found in rows that follow each other in the same tables.
+    /// Joins what was found in rows that follow each other in the same tables.
     fn joined(parts: Vec<Self>) -> Self {
         let mut all = Self::default();
         let mut found: FxHashMap<Place, Vec<CollectiveCalls>> = FxHashMap::default();
@@ -201,7 +200,7 @@ impl CollectiveFinder {
     }
 }
 
-/// What a trace states of a collective: a hash of its communicator, and its label.
+/// Returns the statement of a trace on a collective: a hash of its communicator, and its label.
 fn stated(tables: &Tables, id: CollectiveId) -> (u64, Label) {
     let collective = tables.collectives.get(id);
     let hash = |values: &dyn Fn(&mut FxHasher)| {
@@ -255,7 +254,6 @@ impl CollectiveCalls {
         Some(all)
     }
 
-    /// Adds what the trace states of the next call.
     fn state(&mut self, label: Label, size: u32) {
         self.pad();
         self.labels.push(label);
@@ -268,7 +266,6 @@ impl CollectiveCalls {
         self.sizes.resize(self.calls.len(), 0);
     }
 
-    /// Adds the calls of another.
     fn append(&mut self, other: Self) {
         let are_stated = !(self.labels.is_empty() && other.labels.is_empty());
         if are_stated {
@@ -282,7 +279,6 @@ impl CollectiveCalls {
         }
     }
 
-    /// Sorts calls by end.
     fn sort(&mut self) {
         if self.labels.is_empty() {
             return self.calls.sort_by_key(|&(start, end)| (end, start));

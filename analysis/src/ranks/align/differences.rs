@@ -2,17 +2,14 @@
 
 use super::rhythm::Lag;
 
-/// Differences of clocks, by rank.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Differences {
     /// The rank that a clock is related to, and what must be added to have its time; itself at first.
     of: Vec<(usize, Lag)>,
-    /// How often two clocks were related.
     related: usize,
 }
 
 impl Differences {
-    /// This number of ranks, of which nothing is known.
     pub(super) fn of(ranks: usize) -> Self {
         Self { of: (0..ranks).map(|rank| (rank, Lag::default())).collect(), related: 0 }
     }
@@ -22,7 +19,7 @@ impl Differences {
         self.related
     }
 
-    /// What must be added to the time of `one` to have that of `other`.
+    /// Returns what must be added to the time of `one` to have that of `other`.
     pub(super) fn between(&self, one: usize, other: usize) -> Option<Lag> {
         let (from, to) = (self.of[one], self.of[other]);
         (from.0 == to.0).then(|| joined(from.1, inverse(to.1)))
@@ -50,7 +47,6 @@ fn inverse(lag: Lag) -> Lag {
     Lag { at, offset: -lag.offset, rate: -lag.rate / (1.0 + lag.rate) }
 }
 
-/// One after the other.
 fn joined(first: Lag, second: Lag) -> Lag {
     // Rates hold near the times that they come from only: a constant has none.
     let at = match first.rate == 0.0 {

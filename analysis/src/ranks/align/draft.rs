@@ -9,19 +9,18 @@ pub(super) struct Draft {
     pub(super) members: Vec<usize>,
     /// The rank of the first member, whose clock the times are of.
     pub(super) rank: usize,
-    /// 0 is unknown.
+    /// Hash of the communicator; 0 is unknown.
     pub(super) communicator: u64,
     pub(super) rhythm: Rhythm,
     /// How often `rhythm` has changed.
     pub(super) changes: u32,
-    /// By position in `rhythm`, the number of the collective.
+    /// Indexed by position in `rhythm`: the number of the collective.
     numbers: Vec<u32>,
-    /// By member and call, the number of the collective.
+    /// Indexed by member and call: the number of the collective.
     numbers_of: Vec<Vec<u32>>,
 }
 
 impl Draft {
-    /// A group of one member.
     pub(super) fn of(at: usize, (rank, communicator): (usize, u64), rhythm: Rhythm) -> Self {
         let numbers: Vec<u32> = (0..rhythm.ends.len() as u32).collect();
         let numbers_of = vec![numbers.clone()];

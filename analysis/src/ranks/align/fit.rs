@@ -30,13 +30,13 @@ const SCATTER: f64 = 0.95;
 /// Clocks on one clock.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Alignment {
-    /// By node: its clock, or why it is unknown. The reference has offset 0.
+    /// Indexed by node: its clock, or why it is unknown. The reference has offset 0.
     pub nodes: Vec<Result<NodeClock, AlignmentError>>,
     /// The node whose clock all are put on.
     pub reference: usize,
     /// Collectives of at least two nodes.
     pub collectives: usize,
-    /// Those among them in which a member ends before the last one starts, on the aligned clocks.
+    /// The number of them in which a member ends before the last one starts, on the aligned clocks.
     pub violations: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct NodeClock {
     /// How far off it may be in ns, 19 times in 20: from the noise, and from what a node's ends may be late by always,
     /// which no clock shows but how long collectives take on it does.
     pub error_ns: f64,
-    /// Whether it was taken for the clock of the reference, because no collective contradicts that.
+    /// True if it was taken for the clock of the reference, because no collective contradicts that.
     pub is_shared: bool,
 }
 
@@ -151,7 +151,7 @@ struct Clocks {
     all: Vec<Option<Clock>>,
     /// How far off each may be in ns.
     errors: Vec<f64>,
-    /// Whether it is taken for that of the reference.
+    /// True if it is taken for that of the reference.
     shared: Vec<bool>,
 }
 
@@ -169,7 +169,7 @@ impl Clocks {
         }
     }
 
-    /// Whether a member of a collective ends before another one starts, by more than this many stated errors.
+    /// Returns whether a member of a collective ends before another one starts, by more than this many stated errors.
     fn contradict(&self, collective: &MatchedCollective, node_of: &[usize], errors: f64) -> bool {
         let mut last_start = f64::NEG_INFINITY;
         let mut first_end = f64::INFINITY;
@@ -207,17 +207,15 @@ fn by_node(collective: &MatchedCollective, node_of: &[usize]) -> Seen {
 /// Collectives as nodes see them, with the sum of the times of those whose clock is known.
 struct Observed {
     seen: Vec<Seen>,
-    /// By collective, the sum of the known times, counted from its first end, and the number of ranks in it.
+    /// Indexed by collective: the sum of the known times, counted from its first end, and the number of ranks in it.
     sums: Vec<(f64, f64)>,
-    /// By node, its places in collectives.
+    /// Indexed by node: its places in collectives.
     places_of: Vec<Vec<Place>>,
 }
 
-/// A node in a collective.
 #[derive(Clone, Copy)]
 struct Place {
     collective: u32,
-    /// Its position among the nodes of the collective.
     position: u32,
     /// The collective's end on the common clock as the node's clock is known, counted from the collective's first end.
     time: Option<f64>,
@@ -234,7 +232,6 @@ impl Observed {
         Self { sums: vec![(0.0, 0.0); seen.len()], seen, places_of }
     }
 
-    /// Takes over a new clock of a node.
     fn move_to(&mut self, node: usize, clock: &Clock) {
         let mut offsets = clock.offsets();
         for place in &mut self.places_of[node] {

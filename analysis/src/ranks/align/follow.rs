@@ -4,12 +4,12 @@ use std::cmp::Ordering;
 
 use super::rhythm::{DRIFT, Rhythm, TOLERANCE_NS, square};
 
-/// What a match may cost before it is given up.
+/// The cost at which a match is given up.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limit {
     /// The sum of the squares of differences of intervals in ns².
     pub(super) squares: f64,
-    /// What a call between matched ones that one of the sequences lacks adds to it.
+    /// Cost of each call between matched ones that one of the sequences lacks.
     pub(super) lacking: f64,
 }
 

@@ -27,11 +27,11 @@ const MAY_LACK: usize = 20;
 pub struct Group {
     /// Indices of the sequences, by rank.
     pub members: Vec<usize>,
-    /// Of each collective, in the order of time, the position in `members` and the call of each member that has it.
+    /// Indexed by collective, in order of time: the position in `members` and the call of each member that has it.
     collectives: CallLists,
 }
 
-/// The same collective on two or more ranks: rank, start and end of each member, by rank.
+/// One collective on two or more ranks: rank, start and end of each member, by rank.
 pub type MatchedCollective = Vec<(usize, i64, i64)>;
 
 /// The result of grouping.
@@ -46,15 +46,15 @@ pub struct Groups {
 /// Calls that no other rank's could be matched with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unmatched {
-    /// How many.
+    /// The number of calls.
     pub calls: u64,
-    /// Those among them before or after everything that the other members of their group recorded.
+    /// The number of them before or after everything that the other members of their group recorded.
     pub at_edges: u64,
     /// The indices of ranks without a single matched call: no verdict covers them.
     pub ranks: Vec<usize>,
 }
 
-/// Finds the groups.
+/// Groups the ranks that run the same collectives in the same order, without any clock.
 #[must_use]
 pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     let ranks = sequences.iter().map(|sequence| sequence.rank + 1).max().unwrap_or(0);
@@ -93,7 +93,7 @@ pub fn matched_every<'a>(
     matched.step_by(step).map(|calls| group.stated(calls, sequences))
 }
 
-/// The same, of a part of [`Group::parts`].
+/// As [`matched_collectives`], of one of [`Group::parts`].
 pub fn matched_within<'a>(
     group: &'a Group,
     part: Range<usize>,
@@ -115,7 +115,6 @@ impl Group {
         Self { members, collectives }
     }
 
-    /// A collective as its members recorded it.
     fn stated(&self, calls: &[(u32, u32)], sequences: &[Sequence]) -> MatchedCollective {
         let member = |&(member, call): &(u32, u32)| {
             let sequence = &sequences[self.members[member as usize]];
@@ -137,14 +136,14 @@ impl Group {
         self.collectives.iter().filter(|calls| calls.len() > 1).count()
     }
 
-    /// Whether a collective has the calls of enough members for the last one to be among them: at least 19 of 20.
+    /// Returns whether a collective has the calls of enough members for the last one to be among them: at least 19 of 20.
     #[must_use]
     pub fn is_whole(&self, collective: &MatchedCollective) -> bool {
         is_whole(collective.len(), self.members.len())
     }
 }
 
-/// Whether this number of calls of this number of members is enough for the last one to be among them.
+/// Returns whether this number of calls of this number of members is enough for the last one to be among them.
 #[must_use]
 pub fn is_whole(calls: usize, members: usize) -> bool {
     members.saturating_sub(calls) * MAY_LACK <= members

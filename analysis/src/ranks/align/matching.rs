@@ -21,16 +21,15 @@ const AS_GOOD: f64 = 1.3;
 /// Squares in ns² that are no difference.
 const NO_DIFFERENCE: f64 = 1e6;
 
-/// What a call that one of the sequences lacks costs, in ns².
+/// Cost of a call that one of the sequences lacks, in ns².
 const LACKING: f64 = WIDEST_NS * WIDEST_NS / 4.0;
 
 /// How far a sum may differ from the same one in another order, as a part of it.
 const ROUNDING: f64 = 1e-6;
 
-/// With this number of matched calls the difference of two clocks is known.
+/// The number of matched calls with which the difference of two clocks is known.
 const TELLING: usize = 10;
 
-/// Calls of two sequences that belong together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Fit {
     /// Positions in both, ascending.
@@ -68,23 +67,21 @@ pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<F
     found.ok().flatten().map(|fit| Fit { lag: fit.lag(one, other), ..fit })
 }
 
-/// A search for the calls that belong together.
 struct Search<'a> {
     one: &'a Rhythm,
     other: &'a Rhythm,
     /// The least number of matched calls.
     least: usize,
     is_numbered: bool,
-    /// What is known of the difference of the clocks; machines without a name may share a clock.
+    /// The known difference of the clocks; machines without a name may share a clock.
     expected: Lag,
 }
 
-/// The calls that are matched from an anchor.
 struct Candidate {
     /// How far the difference of the clocks is from what is known, in ns.
     off: f64,
     fit: Fit,
-    /// Whether enough calls are matched, and their intervals agree.
+    /// True if enough calls are matched, and their intervals agree.
     is_match: bool,
 }
 
@@ -133,17 +130,16 @@ impl Search<'_> {
         Ok(candidates.into_iter().next().map(|candidate| candidate.fit))
     }
 
-    /// Whether no candidate can have more than twice as many calls.
+    /// Returns whether no candidate can have more than twice as many calls.
     fn is_long(&self, fit: &Fit) -> bool {
         fit.pairs.len() * 2 >= self.most()
     }
 
-    /// The most calls that can be matched.
     fn most(&self) -> usize {
         self.one.len().min(self.other.len())
     }
 
-    /// What a candidate may cost to be as good as one of this loss. Its own is a mean over all calls at most, and over
+    /// Returns what a candidate may cost to be as good as one of this loss, which is a mean over all calls at most, and over
     /// those that one sequence lacks.
     fn limit(&self, loss: f64) -> Limit {
         let loss = as_good(loss) * (1.0 + ROUNDING);
@@ -210,7 +206,7 @@ impl Fit {
         Self { pairs, loss, lag: None, lacking }
     }
 
-    /// Whether the intervals between matched calls agree, and most calls between them are matched.
+    /// Returns whether the intervals between matched calls agree, and most calls between them are matched.
     fn is_in_step(&self, one: &Rhythm, other: &Rhythm, is_numbered: bool) -> bool {
         if is_numbered {
             return true;

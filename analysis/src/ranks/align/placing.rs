@@ -22,7 +22,7 @@ const WORTH: usize = 4;
 /// Comparing fewer calls takes less time than starting threads.
 const PARALLEL: usize = 20_000;
 
-/// The same of one kind, as a multiple: its calls times its members, of which most are compared with few others.
+/// A bound for the sequences of one kind, as a multiple: calls times members, of which most are compared with few others.
 const MANY: usize = 50;
 
 /// Groups of all sequences, those without a partner among them.
@@ -72,7 +72,6 @@ pub(super) fn drafts(sequences: &[Sequence], differences: &mut Differences) -> V
     drafts
 }
 
-/// The drafts of the sequences of one kind.
 fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut Differences) -> Vec<Draft> {
     let mut members = members.to_vec();
     members.sort_by_key(|&at| (sequences[at].rank, at));
@@ -102,19 +101,18 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
 struct Candidate {
     position: usize,
     changes: u32,
-    /// The difference of their clocks.
     known: Option<Lag>,
 }
 
 /// Where a sequence belongs if the candidates are still the same when it is placed.
 struct Guess {
-    /// The sequence.
+    /// Position of the sequence.
     at: usize,
     rhythm: Rhythm,
     candidates: Vec<Candidate>,
-    /// Of those in step, with their positions.
+    /// Fits of the drafts in step, with their positions.
     fits: Vec<(usize, Fit)>,
-    /// What those before it that belong to no draft have in common with it.
+    /// How earlier sequences without a draft fit it.
     peers: Vec<Peer>,
 }
 
@@ -139,7 +137,7 @@ impl Guess {
         Self { at, rhythm, candidates, fits, peers: Vec::new() }
     }
 
-    /// Whether the sequence was compared with a draft as it is now, and how it fits.
+    /// Returns how the sequence fits, if it was compared with a draft as it is now.
     fn known(&mut self, candidate: &Candidate, draft: &Draft) -> Option<Option<Fit>> {
         let of = |position: &usize| position.cmp(&candidate.position);
         if let Ok(at) = self.candidates.binary_search_by(|other| of(&other.position)) {
@@ -175,7 +173,7 @@ fn compare_new(guesses: &mut [Guess], differences: &Differences, sequences: &[Se
     new.zip(peers).for_each(|(guess, peers)| guess.peers = peers);
 }
 
-/// Whether a sequence may belong to a draft whose last member is of that rank.
+/// Returns whether a sequence may belong to a draft whose last member is of that rank.
 fn may_join((last, communicator): (usize, u64), sequence: &Sequence) -> bool {
     let communicators = [communicator, sequence.communicator];
     last != sequence.rank && (communicators.contains(&0) || communicators[0] == communicators[1])
@@ -198,7 +196,7 @@ fn candidates(
     drafts.iter().enumerate().filter(is_candidate).map(candidate).collect()
 }
 
-/// Of those in step, with their positions: two groups of one rank may be nearly in step with each other.
+/// Returns the fits of drafts in step, with their positions: two groups of one rank may be nearly in step with each other.
 fn fits(rhythm: &Rhythm, candidates: &[Candidate], drafts: &[Draft]) -> Vec<(usize, Fit)> {
     let fit = |candidate: &Candidate| {
         let found = matching::fit(&drafts[candidate.position].rhythm, rhythm, candidate.known.as_ref());

@@ -20,7 +20,7 @@ const COARSE_NS: f64 = 4_096.0;
 /// Coarse intervals that differ by more differ by more than [`WIDEST_NS`].
 pub(super) const WIDEST_COARSE: u16 = (WIDEST_NS / COARSE_NS) as u16 + 1;
 
-/// What the trace states of a call; 0 is unknown.
+/// Statement of a trace on a call; 0 is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Label {
     /// Equal on all members: a hash of operation, communicator, type and size.
@@ -30,7 +30,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Whether two calls are the same, as far as labels say; `Less` where the first one is earlier.
+    /// Orders two calls as far as labels say: `Equal` where they may be the same, `Less` where the first one is earlier.
     pub(super) fn compare(self, other: Self) -> Option<Ordering> {
         let are_known = self.number != 0 && other.number != 0;
         are_known.then(|| self.number.cmp(&other.number))
@@ -47,11 +47,11 @@ impl Label {
 /// The ends of a sequence's calls, ascending.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rhythm {
-    /// ns.
+    /// In ns.
     pub(super) ends: Vec<i64>,
     /// One for each end, or none.
     pub(super) labels: Vec<Label>,
-    /// Of these ends, once they were compared: most sequences are compared with several others.
+    /// Differences of these ends, once they were compared: most sequences are compared with several others.
     steps: OnceLock<Vec<f64>>,
     coarse_steps: OnceLock<Vec<u16>>,
 }
@@ -75,7 +75,7 @@ impl Rhythm {
         self.steps.get_or_init(|| self.ends.windows(2).map(step).collect())
     }
 
-    /// The same in units of 4,096 ns, of which the lower 16 bits: the compiler compares eight at once.
+    /// The lower 16 bits of the steps in units of 4,096 ns: the compiler compares eight at once.
     pub(super) fn coarse_steps(&self) -> &[u16] {
         let coarse = |step: &f64| (step / COARSE_NS) as i64 as u16;
         self.coarse_steps.get_or_init(|| self.steps().iter().map(coarse).collect())
@@ -89,14 +89,14 @@ impl Rhythm {
     }
 }
 
-/// What must be added to the time of one clock to have that of another.
+/// The time to add to one clock to have that of another.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Lag {
     /// A time of the first clock in ns.
     pub(super) at: i64,
     /// The difference there in ns.
     pub(super) offset: f64,
-    /// By how much it grows, in ns/ns.
+    /// Growth of the lag in ns/ns.
     pub(super) rate: f64,
 }
 

@@ -13,7 +13,7 @@ pub struct Sequence {
     pub communicator: u64,
     /// Start and end in ns of the rank's clock.
     pub calls: Vec<(i64, i64)>,
-    /// What the trace states of each call; empty where it states nothing of any.
+    /// Statements of the trace on each call; empty where it states nothing of any.
     pub labels: Vec<Label>,
     /// The number of the size of each call, as the caller has them; empty where no size is known.
     pub sizes: Vec<u32>,

@@ -18,7 +18,7 @@ const WORDS: [&str; 11] = [
     "barrier",
 ];
 
-/// Whether a kernel of this name is a collective that all its members leave together, as far as the name says.
+/// Returns whether a kernel of this name is a collective that all its members leave together, as far as the name says.
 #[must_use]
 pub fn synchronises(name: &str) -> bool {
     if Categories::default().of(name) != COLLECTIVE {

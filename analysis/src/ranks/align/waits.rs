@@ -18,7 +18,6 @@ const MAX_VIOLATIONS: f64 = 0.01;
 
 /// A straggler waits less than this part of what is usual; with less than [`CLEARLY`] it is one wherever the others lie.
 const LITTLE: f64 = 0.5;
-/// See [`LITTLE`].
 const CLEARLY: f64 = 0.1;
 
 /// Between the two a straggler lies this number of spreads below what is usual: ranks without a fault wait differently too.
@@ -36,7 +35,7 @@ const FEW: [f64; 7] = [1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107];
 pub struct RankWaits {
     /// Collectives that it was in.
     pub collectives: u64,
-    /// Those among them whose members are on one clock: figures by clock cover only these.
+    /// The number of them whose members are on one clock: figures by clock cover only these.
     #[serde(skip)]
     pub timed: u64,
     /// ns that it waited for later ones, by the clocks.
@@ -71,7 +70,7 @@ impl RankWaits {
 /// The waits of all ranks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Waits {
-    /// By rank.
+    /// Indexed by rank.
     pub ranks: Vec<RankWaits>,
     /// Collectives of at least two ranks.
     pub collectives: u64,
@@ -79,12 +78,11 @@ pub struct Waits {
     pub spread_ns: i64,
     /// ns from the last arrival to the last end, summed, by the clocks.
     pub transfer_ns: i64,
-    /// The same without clocks: the shortest durations.
+    /// As the transfer above, without clocks: the shortest durations.
     pub clock_free_transfer_ns: i64,
 }
 
 impl RankWaits {
-    /// Adds further collectives.
     fn append(&mut self, other: &Self) {
         self.collectives += other.collectives;
         self.timed += other.timed;
@@ -183,7 +181,7 @@ pub fn violations(matched: impl IntoIterator<Item = impl Borrow<MatchedCollectiv
     matched.into_iter().filter(|collective| is_violation(collective.borrow())).count() as u64
 }
 
-/// Whether there are so few violations that the clocks of the members can be one.
+/// Returns whether there are so few violations that the clocks of the members can be one.
 #[must_use]
 pub fn are_on_one_clock(violations: u64, collectives: u64) -> bool {
     violations as f64 <= MAX_VIOLATIONS * collectives as f64
@@ -195,7 +193,7 @@ const TOGETHER_NS: f64 = 50_000.0;
 /// Fewer collectives say nothing of clocks.
 pub const LEAST_OF_A_CLOCK: usize = 10;
 
-/// Whether all members end the collectives together, as they do where their times are on one clock.
+/// Returns whether all members end the collectives together, as they do where their times are on one clock.
 #[must_use]
 pub fn leave_together<'a>(matched: impl IntoIterator<Item = &'a MatchedCollective>) -> bool {
     let mut apart: FxHashMap<usize, Vec<f64>> = FxHashMap::default();

@@ -16,7 +16,7 @@ pub struct Within {
     pub deviation: f64,
     /// The lower end of the interval of ln(ratio).
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
     /// How many independent blocks there were, less one for each side.
     pub freedom: f64,
@@ -50,12 +50,10 @@ pub fn within_run(baseline: &Run, candidate: &Run, confidence: f64, seed: u64) -
     })
 }
 
-/// The means of all overlapping blocks of one run.
 struct Blocks {
     means: Vec<f64>,
-    /// How many make up a run.
     count: usize,
-    /// By how much their variance is too small.
+    /// The factor by which their variance is too small.
     factor: f64,
     freedom: f64,
 }

@@ -14,7 +14,7 @@ pub enum Status {
     /// Slower beyond doubt, but by no more than the threshold or a floor allows: see [`Reason`].
     #[serde(rename = "slower within the allowance")]
     SlowerAllowed,
-    /// Faster beyond doubt.
+    /// The candidate is faster beyond doubt.
     #[serde(rename = "faster")]
     Faster,
     /// No change beyond doubt, and none larger than the threshold.
@@ -60,12 +60,12 @@ pub enum Method {
     /// One run per side: only how calls within it differ.
     #[serde(rename = "within-run only")]
     WithinRunOnly,
-    /// Nothing is known.
+    /// The interval is unknown, because the data are too few.
     #[serde(rename = "no uncertainty known")]
     None,
 }
 
-/// The source of the threshold.
+/// The origin of a threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSource {
@@ -98,7 +98,7 @@ pub struct Side {
     pub total_ns: i64,
     /// The geometric mean over runs of the 10 %-trimmed mean in ns.
     pub trimmed_mean_ns: f64,
-    /// The median in ns.
+    /// Median duration in ns.
     pub median_ns: i64,
     /// The 95th percentile in ns.
     pub p95_ns: i64,
@@ -109,10 +109,10 @@ pub struct Side {
 /// Bounds of a ratio, candidate over baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The lower bound.
+    /// Lower bound of the relative change.
     #[serde(rename = "ci_low")]
     pub low: f64,
-    /// The upper bound.
+    /// Upper bound of the relative change.
     #[serde(rename = "ci_high")]
     pub high: f64,
 }
@@ -124,7 +124,7 @@ pub struct Drift {
     pub runs: usize,
     /// The newest over the oldest, by the slope: 1.06 for +6 %.
     pub ratio: f64,
-    /// Its bounds.
+    /// Confidence interval of the change.
     #[serde(flatten)]
     pub interval: Interval,
     /// How rarely runs in random order look so sorted (Mann-Kendall, two-sided).
@@ -136,9 +136,9 @@ pub struct Drift {
 /// The judgement of one kernel that both sides ran. All numbers are finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Judgement {
-    /// The verdict.
+    /// The verdict on the pair.
     pub status: Status,
-    /// Its reason.
+    /// The rule that led to the verdict.
     pub reason: Reason,
     /// Trimmed mean of the candidate over that of the baseline, at equal mix of launch shapes ([`super::mix`]).
     pub ratio: f64,
@@ -147,9 +147,9 @@ pub struct Judgement {
     pub interval: Option<Interval>,
     /// Wider bounds, for all kernels looked at together: a verdict needs them to leave out 1.
     pub joint: Option<Interval>,
-    /// The baseline.
+    /// Figures of the baseline.
     pub baseline: Side,
-    /// The candidate.
+    /// Figures of the candidate.
     pub candidate: Side,
     /// Change of the trimmed mean in ns a call, at equal mix of launch shapes.
     pub change_ns: f64,

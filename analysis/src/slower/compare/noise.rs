@@ -25,11 +25,11 @@ pub struct Noise {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelNoise {
-    /// The kernel.
+    /// Name of the kernel.
     pub name: String,
     /// The kernel's own part, from its own runs, as in [`VarianceEstimate`].
     pub variance: f64,
-    /// Its degrees of freedom.
+    /// Degrees of freedom of the estimate.
     pub freedom: f64,
     /// The variance of ln(trimmed mean) that calls within a run explain.
     pub within: f64,
@@ -92,7 +92,6 @@ impl Noise {
         Floors { spread: observed.shrink(), rows }
     }
 
-    /// Pools the calibration with the observations of a comparison.
     pub(super) fn join(&self, pairs: &[KernelPair<'_>], observed: &mut Observed) {
         observed.shared = observed.shared.pooled(self.shared);
         let known: FxHashMap<&str, VarianceEstimate> =

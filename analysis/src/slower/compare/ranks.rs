@@ -58,7 +58,7 @@ fn arrangements(n: usize, m: usize) -> Vec<f64> {
     counts
 }
 
-/// For each p the share of false discoveries when it and all smaller ones are called discoveries (Benjamini and
+/// Returns for each p the share of false discoveries when it and all smaller ones are called discoveries (Benjamini and
 /// Hochberg 1995).
 pub fn false_discovery(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();

@@ -41,7 +41,7 @@ impl Default for Rules {
 }
 
 impl Rules {
-    /// The same rules with every number where it has a meaning, so that no input makes a NaN.
+    /// Replaces every number without a meaning, so that no input makes a NaN.
     pub(super) fn sane(self) -> Self {
         let between = |value: f64, low: f64, high: f64, otherwise: f64| {
             if value.is_finite() { value.clamp(low, high) } else { otherwise }

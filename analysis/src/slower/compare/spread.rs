@@ -26,7 +26,7 @@ const OUTLIER: f64 = 3.09;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VarianceEstimate {
-    /// Of ln(trimmed mean) of one run. As observed it may be below 0 where it is a difference of two estimates.
+    /// Variance of ln(trimmed mean) of one run. As observed it may be below 0 where it is a difference of two estimates.
     pub variance: f64,
     /// Degrees of freedom; 0 where nothing is known.
     pub freedom: f64,
@@ -51,11 +51,11 @@ pub struct Observed {
     pub shared: VarianceEstimate,
     /// The own part of each kernel.
     pub own: Vec<VarianceEstimate>,
-    /// For each kernel the variance that calls within a run explain.
+    /// Indexed by kernel: the variance that calls within a run explain.
     pub within: Vec<f64>,
 }
 
-/// The moderated variances.
+/// Moderated variances of runs and calls.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Spread {
     /// The part that all kernels of a run share.
@@ -155,11 +155,10 @@ fn shared(residuals: &[Vec<Option<f64>>], kernels: &[Vec<&[Run]>]) -> (VarianceE
     (VarianceEstimate { variance: (together - alone) / pairs / freedom, freedom }, common)
 }
 
-/// The prior of a kernel's variance, from all kernels.
 struct Prior {
     /// The part that does not depend on the number of calls, relative to the part that does.
     between: f64,
-    /// By how much to multiply.
+    /// The factor of the variances.
     scale: f64,
     /// How many degrees of freedom it is worth.
     freedom: f64,

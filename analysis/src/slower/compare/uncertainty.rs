@@ -3,7 +3,6 @@
 use super::distributions::{normal_quantile, student_quantile};
 use super::spread::VarianceEstimate;
 
-/// The noise of one estimate.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Uncertainty {
     /// The part that all kernels share: known from few runs.
@@ -13,7 +12,7 @@ pub(super) struct Uncertainty {
 }
 
 impl Uncertainty {
-    /// Of a difference of means over `baseline` and `candidate` runs.
+    /// Uncertainty of a difference of means over `baseline` and `candidate` runs.
     pub(super) fn of_runs(
         shared: VarianceEstimate,
         own: VarianceEstimate,
@@ -26,7 +25,7 @@ impl Uncertainty {
         Self { shared: averaged(shared), own: averaged(own) }
     }
 
-    /// Of an estimate with one source of noise.
+    /// Uncertainty of an estimate with one source of noise.
     pub(super) fn of_one(deviation: f64, freedom: f64) -> Self {
         Self {
             shared: VarianceEstimate::default(),
@@ -58,7 +57,7 @@ impl Uncertainty {
         (weighted(self.shared) + weighted(self.own)) / variance.sqrt()
     }
 
-    /// By how much an interval must be wider than a normal one of the same variance.
+    /// The factor by which an interval must be wider than a normal one of the same variance.
     pub(super) fn wider(freedom: f64, chance: f64) -> f64 {
         student_quantile(chance, freedom) / normal_quantile(chance)
     }

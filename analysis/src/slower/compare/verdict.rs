@@ -199,7 +199,6 @@ impl Change {
         judgement
     }
 
-    /// See [`Judgement::runs_to_decide`].
     fn runs_to_decide(
         &self,
         tolerated: f64,

@@ -29,7 +29,7 @@ pub enum Method {
     Normalised,
     /// Equal without template arguments and parameters.
     Template,
-    /// Of one family of generated kernels.
+    /// Kernels of one family of generated kernels.
     Family,
     /// Alike in name, place in the launch order, launch shape and number of calls.
     #[serde(rename = "likeness")]
@@ -37,7 +37,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Whether the pair is a guess: shown as such and in a term of its own.
+    /// Returns whether the pair is a guess: shown as such and in a term of its own.
     pub fn is_guess(self) -> bool {
         self >= Self::Template
     }
@@ -82,7 +82,7 @@ pub struct Pair {
 /// Unmatched kernels of one family on both sides, too many to pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenameCandidates {
-    /// The family.
+    /// Name of the family.
     pub name: String,
     /// Positions in the baseline.
     pub baseline: Vec<usize>,
@@ -129,7 +129,6 @@ pub fn matching(
     matcher.finish()
 }
 
-/// Pairs so far.
 struct Matcher<'a> {
     kernels: [&'a [KernelFeatures]; 2],
     pairs: Vec<Pair>,

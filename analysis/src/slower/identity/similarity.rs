@@ -44,7 +44,6 @@ pub(super) fn pairs(
     scores.into_iter().map(|(one, other, score)| (removed[one], new[other], score)).collect()
 }
 
-/// The features of one kernel, prepared for comparison.
 struct Traits<'a> {
     words: BTreeSet<String>,
     neighbours: [Option<String>; 2],

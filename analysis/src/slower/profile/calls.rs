@@ -24,22 +24,19 @@ pub(super) struct CallBuffer {
     /// The position among the dispatches of the place of the first call, for each of `begins`.
     first: Vec<u32>,
     places: usize,
-    /// Of each place.
+    /// Indexed by place.
     pub(super) wall_and_busy_ns: Vec<[i64; 2]>,
 }
 
 /// State of one place while its ops are visited in order.
 struct PlaceState {
     place: usize,
-    /// Among its dispatches.
     position: usize,
     union: UnionLength,
 }
 
-/// The calls of a group without the warm-up.
 pub(super) struct GroupCalls {
     pub(super) run: Run,
-    /// How many calls were left out as warm-up.
     pub(super) left_out: u64,
     pub(super) mix: Mix,
 }

@@ -14,13 +14,11 @@ use crate::slower::run::mix::{Calls, Mix};
 
 /// Every kernel in every launch shape that it ran in. LDS and scratch are no part of a shape: builds change them.
 pub(super) struct Strata {
-    /// The words of each class of shapes.
     classes: Vec<String>,
-    /// The kernel and the class of each stratum.
     strata: FirstUseSet<(usize, Option<u32>)>,
     /// The stratum of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
-    /// By place, then by stratum.
+    /// Indexed by place, then by stratum.
     amounts: Vec<Vec<CallTotal>>,
 }
 
@@ -31,17 +29,16 @@ pub(super) struct Group {
     pub(super) launch: Option<String>,
     /// The shapes of its strata in words, sorted; without those that are not known.
     pub(super) shapes: Vec<String>,
-    /// Whether the shape of every call is known.
+    /// True if the shape of every call is known.
     pub(super) all_known: bool,
 }
 
 impl Group {
-    /// Whether its calls are of several launch shapes.
+    /// Returns whether the calls are of several launch shapes.
     pub(super) fn is_mixed(&self) -> bool {
         self.shapes.len() > 1
     }
 
-    /// The mix of its `calls`.
     pub(super) fn mix(&self, calls: impl FnOnce() -> Calls) -> Mix {
         match self.all_known && self.launch.is_none() {
             false => Mix::Unknown,
@@ -76,7 +73,6 @@ fn recent(name: NameId, shape: Option<ShapeId>) -> usize {
 }
 
 impl Strata {
-    /// One pass over the dispatches.
     pub(super) fn of(tables: &Tables, names: &KernelNames, order: &Order) -> Self {
         let (classes, class_of_shape) = classes(tables);
         let mut place_of_agent: FxHashMap<u32, usize> = FxHashMap::default();
@@ -124,7 +120,6 @@ impl Strata {
         strata
     }
 
-    /// How many strata there are.
     pub(super) fn len(&self) -> usize {
         self.strata.len()
     }
@@ -135,22 +130,18 @@ impl Strata {
         self.of_row[row as usize] as usize
     }
 
-    /// The shape of a stratum in words.
     pub(super) fn shape(&self, stratum: usize) -> Option<&str> {
         self.strata[stratum].1.map(|class| self.classes[class as usize].as_str())
     }
 
-    /// The strata with calls at a place.
     pub(super) fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, CallTotal)> + '_ {
         self.amounts[place].iter().copied().enumerate().filter(|(_, amount)| amount.calls > 0)
     }
 
-    /// How many calls a stratum has at a place.
     pub(super) fn calls(&self, place: usize, stratum: usize) -> u64 {
         self.amounts[place][stratum].calls
     }
 
-    /// The groups by key.
     pub(super) fn groups(&self, by: KernelKey) -> Groups {
         let mut groups = Groups::default();
         let mut group_of_kernel: FxHashMap<usize, usize> = FxHashMap::default();

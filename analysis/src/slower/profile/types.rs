@@ -5,17 +5,17 @@ use crate::idle::Cause;
 use crate::slower::run::Run;
 use crate::slower::run::mix::Mix;
 
-/// The key of a kernel.
+/// The key by which calls are one kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KernelKey {
-    /// The name.
+    /// Calls of one name are one kernel.
     #[default]
     Name,
     /// The name and the launch shape.
     Launch,
 }
 
-/// A run.
+/// One run, reduced to the input of a comparison.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
     /// Kernels that ran, by name, then by launch shape.
@@ -29,13 +29,13 @@ pub struct Profile {
 /// A kernel of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kernel {
-    /// Its name without descriptor suffix.
+    /// Name without descriptor suffix.
     pub name: String,
     /// The launch shape in words, with [`KernelKey::Launch`].
     pub launch: Option<String>,
-    /// Whether it waits for other ranks.
+    /// True for kernels that wait for other ranks.
     pub collective: bool,
-    /// Its durations, GPU after GPU in launch order, without the warm-up.
+    /// Durations, GPU after GPU in launch order, without the warm-up.
     pub run: Run,
     /// How many calls were left out as warm-up.
     pub warmup: u64,
@@ -52,7 +52,7 @@ pub struct Kernel {
 /// A GPU of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GpuProfile {
-    /// Its number.
+    /// Number of the GPU in the trace.
     pub gpu: i64,
     /// First start to last end in ns.
     pub wall_ns: i64,
@@ -60,7 +60,7 @@ pub struct GpuProfile {
     pub busy_ns: i64,
     /// Time in ns in which no op ran, by cause, as far as the host is known.
     pub idle: Vec<(Cause, i64)>,
-    /// Its ops, warm-up included, so that the decomposition of wall time is complete.
+    /// All ops, warm-up included, so that the decomposition of wall time is complete.
     pub work: Vec<ActivityTotal>,
 }
 
@@ -71,7 +71,7 @@ pub struct ActivityTotal {
     pub item: Activity,
     /// The launch shape in words, if known.
     pub shape: Option<String>,
-    /// How often.
+    /// The number of calls.
     pub calls: u64,
     /// How long, in ns.
     pub total_ns: i64,

@@ -17,10 +17,9 @@ use crate::ranks::members::Members;
 use crate::slower::run::Run;
 use crate::slower::run::mix::Calls;
 
-/// The collectives of a run.
 #[derive(Debug, Default)]
 pub(super) struct CollectiveFigures {
-    /// By group, of those whose calls were matched.
+    /// Indexed by group, for those whose calls were matched.
     pub(super) waiting: Vec<Option<CollectiveWaits>>,
     /// The rank that the others waited for, where one stands out.
     pub(super) straggler: Option<String>,
@@ -114,7 +113,6 @@ fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
     found.into_iter().map(sorted).collect()
 }
 
-/// The matched calls of one group so far.
 #[derive(Clone, Default)]
 struct Collected {
     transfers: Vec<i64>,
@@ -125,7 +123,6 @@ struct Collected {
 }
 
 impl Collected {
-    /// Adds the collectives of one group of ranks.
     fn add(&mut self, matched: &[MatchedCollective], shape: u32, warmup: Warmup) {
         let stay = |&(_, start, end): &(usize, i64, i64)| end.saturating_sub(start).max(0);
         let transfer = |collective: &MatchedCollective| collective.iter().map(stay).min().unwrap_or(0);

@@ -1,7 +1,7 @@
 /// How many first calls of each kernel on each GPU to leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Warmup {
-    /// None.
+    /// Every call counts.
     #[default]
     Keep,
     /// This number of calls.

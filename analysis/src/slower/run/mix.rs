@@ -34,9 +34,9 @@ pub enum Mix {
 /// A mix, and for each launch shape of the kernel in the run a small number, the same for the same shape in every run.
 #[derive(Debug, Clone)]
 pub struct NumberedMix<'a> {
-    /// The mix.
+    /// The calls of the run by launch shape.
     pub mix: &'a Mix,
-    /// The numbers.
+    /// Numbers of its shapes that are the same for all runs of both sides.
     pub numbers: Vec<u32>,
 }
 
@@ -83,11 +83,11 @@ pub fn normalise(sides: [&mut [Run]; 2], mixes: [&[NumberedMix<'_>]; 2]) {
 /// The level that calls are normalised to, in ns: far above 1, so that rounding moves no ratio, and far below what fits.
 const LEVEL: f64 = 1e9;
 
-/// By how much to multiply the calls of each shape that both sides have. `None` where shapes play no part.
+/// Returns the factor for the calls of each shape that both sides have. `None` where shapes play no part.
 ///
-/// Two things are fitted at once: what is typical for a shape, from the calls of both sides, and by which factor all calls
-/// of the candidate are slower. Without the factor, a shape that the candidate runs more often would pass its slowdown
-/// for typical; from one side alone, a shape that is rare there would be typical by chance.
+/// Two things are fitted at once: what is typical for a shape, from the calls of both sides, and by which factor all calls of
+/// the candidate are slower. Without the factor, a shape that the candidate runs more often would pass its slowdown for
+/// typical; from one side alone, a shape that is rare there would be typical by chance.
 fn levels(runs: [&[Run]; 2], mixes: [&[NumberedMix<'_>]; 2]) -> Option<Vec<Option<f64>>> {
     const STEPS: usize = 20;
     let mut scratch = Vec::new();
@@ -129,11 +129,10 @@ fn levels(runs: [&[Run]; 2], mixes: [&[NumberedMix<'_>]; 2]) -> Option<Vec<Optio
     sides.iter().any(Option::is_some).then(|| sides.iter().map(level).collect())
 }
 
-/// The calls of one shape.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
     calls: f64,
-    /// Trimmed.
+    /// Trimmed mean in ns.
     ns: f64,
 }
 

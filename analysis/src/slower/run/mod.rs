@@ -106,7 +106,6 @@ impl Run {
     }
 }
 
-/// See [`Run::within`].
 fn within(mean_ns: f64, cells: &[f64], calls: usize) -> f64 {
     trimmed::variance_of_mean(cells, calls as u64) / mean_ns.max(1.0).powi(2)
 }

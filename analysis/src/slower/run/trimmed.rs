@@ -31,7 +31,7 @@ pub(super) fn mean(durations: &[i64]) -> (usize, f64) {
     (durations.len(), mean_of(durations.len(), pulled_in(durations, shortest, longest), shortest, longest))
 }
 
-/// Without negative ones.
+/// Leaves out negative durations.
 pub(super) fn valid(durations: &[i64]) -> Cow<'_, [i64]> {
     if durations.iter().any(|&duration| duration < 0) {
         Cow::Owned(durations.iter().copied().filter(|&duration| duration >= 0).collect())

@@ -13,12 +13,12 @@ use crate::slower::run::Run;
 /// Both sides in terms of each other.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Aligned {
-    /// For each run of each side a profile, whose kernels are the aligned work. A call of these is a step, and wall, busy time
-    /// and totals are those of one step on average; of the whole run where the trace has no steps.
+    /// The profile of each run of each side, whose kernels are the aligned work. A call of these is a step, and wall, busy
+    /// time and totals are those of one step on average; of the whole run where the trace has no steps.
     pub profiles: [Vec<Profile>; 2],
     /// All work of each run of each side, a step for a call.
     pub wholes: [Vec<Run>; 2],
-    /// Whether shapes were ignored, because a side does not record them.
+    /// True if shapes were ignored, because a side does not record them.
     pub without_shapes: bool,
 }
 
@@ -38,7 +38,7 @@ pub fn align(sides: [&[&Work]; 2], key: WorkKey) -> Aligned {
     Aligned { profiles, wholes, without_shapes: key == WorkKey::Operator && both.contains(&true) && !shapes }
 }
 
-/// What each node is called: a module by its path, an operator by name and shapes.
+/// Labels of the nodes: a module has its path, an operator its name and shapes.
 fn labels(work: &Work, key: WorkKey, shapes: bool) -> Vec<String> {
     let mut labels: Vec<String> = Vec::with_capacity(work.nodes.len());
     for WorkNode { name, shapes: sizes, parent, .. } in &work.nodes {
@@ -51,7 +51,6 @@ fn labels(work: &Work, key: WorkKey, shapes: bool) -> Vec<String> {
     labels
 }
 
-/// The time of one label in one run.
 #[derive(Default)]
 struct Sum {
     times_ns: Vec<i64>,

@@ -18,7 +18,7 @@ use crate::names::kernel_names::KernelNames;
 use crate::slower::complete_steps::CompleteSteps;
 use crate::slower::profile::GpuProfile;
 
-/// What the work of a run is divided by.
+/// The parts that the work of a run is divided into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkKey {
     /// Operators of a framework, by name and shapes of the inputs.
@@ -27,7 +27,7 @@ pub enum WorkKey {
     Module,
     /// Categories of kernels, and directions of copies.
     Category,
-    /// Steps, by position.
+    /// Steps, paired by position.
     Step,
 }
 
@@ -45,9 +45,9 @@ pub struct Work {
     pub wall_ns: i64,
     /// The union of all ops in ns, summed over GPUs.
     pub busy_ns: i64,
-    /// Dispatches and copies.
+    /// The number of dispatches and copies.
     pub ops: u64,
-    /// Whether nothing of the kind launched any of them: a trace without operators, modules or steps.
+    /// True if nothing of the kind launched any of them: a trace without operators, modules or steps.
     pub is_unknown: bool,
 }
 
@@ -86,7 +86,6 @@ impl Work {
     }
 }
 
-/// Finds the node of an op.
 struct Place<'a> {
     names: &'a KernelNames,
     kind: Kind<'a>,

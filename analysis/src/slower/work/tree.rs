@@ -9,7 +9,7 @@ use crate::gpu_time::operators::NONE;
 /// An operator, module, category or step, at one place in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WorkNode {
-    /// Its name.
+    /// Name of the operator or module.
     pub name: String,
     /// The shapes of its inputs as the source's text, if known.
     pub shapes: Option<String>,
@@ -23,13 +23,12 @@ pub struct WorkNode {
     pub collectives: u64,
 }
 
-/// Makes each node once.
 pub(super) struct Builder {
     times: usize,
     nodes: Vec<WorkNode>,
     by_name: FxHashMap<String, usize>,
     by_place: FxHashMap<(Option<usize>, NameId, NameId), usize>,
-    /// By row of operators or frames.
+    /// Keyed by row of operators or frames.
     by_row: FxHashMap<u32, usize>,
     ops: u64,
 }
@@ -46,7 +45,6 @@ impl Builder {
         }
     }
 
-    /// The node of that name beneath no other.
     pub(super) fn named(&mut self, name: &str) -> usize {
         if let Some(&node) = self.by_name.get(name) {
             return node;
@@ -90,7 +88,6 @@ impl Builder {
         node
     }
 
-    /// Adds an op to a node.
     pub(super) fn add(&mut self, node: usize, time: usize, length_ns: i64, is_collective: bool) {
         let node = &mut self.nodes[node];
         node.times_ns[time] = node.times_ns[time].saturating_add(length_ns);

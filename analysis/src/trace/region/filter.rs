@@ -27,7 +27,6 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// The filters that are set, in words.
     pub(super) fn describe(&self) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(pattern) = &self.kernel {

@@ -21,7 +21,7 @@ use crate::{Error, Result};
 /// The region of a filter.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Region {
-    /// Whether any filter was set.
+    /// True if any filter was set.
     pub filtered: bool,
     /// Start of the window in ns, if there is one.
     pub start_ns: Option<i64>,
@@ -29,7 +29,7 @@ pub struct Region {
     pub end_ns: Option<i64>,
     /// Dispatches, copies and barriers before and after.
     pub ops_before: u64,
-    /// See `ops_before`.
+    /// Ops that are left, of `ops_before`.
     pub ops_after: u64,
     /// The filters in words: `kernel gemm`, `GPU 0, 1`, `steady`.
     pub description: Vec<String>,

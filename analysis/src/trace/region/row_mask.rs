@@ -110,7 +110,7 @@ impl RowMask {
         self.others(tables, from, to);
     }
 
-    /// Of all rows but ops keeps those that start in `[from, to)`.
+    /// Keeps the rows, other than ops, that start in `[from, to)`.
     pub(super) fn others(&mut self, tables: &Tables, from: i64, to: i64) {
         let inside = |start: i64| from <= start && start < to;
         for (kept, &start) in self.calls.iter_mut().zip(&tables.api_calls.start) {
@@ -196,7 +196,7 @@ impl RowMask {
         Ok(Some(hull))
     }
 
-    /// Of all ops keeps the dispatches of these kernels, of which the trace has at least one.
+    /// Keeps of all ops the dispatches of these kernels, of which the trace has at least one.
     pub(super) fn kernels(&mut self, tables: &Tables, pattern: &KernelPattern) -> Result<()> {
         let keys = match pattern {
             KernelPattern::Key(_) => KernelKeys::of(tables),
@@ -224,39 +224,48 @@ impl RowMask {
         Ok(())
     }
 
-    /// Whether an op is left.
     pub(super) fn any_op(&self) -> bool {
         [&self.dispatches, &self.copies, &self.barriers].into_iter().any(|kept| kept.contains(&true))
     }
 
-    /// Whether a call or a range is left.
     pub(super) fn any_other(&self) -> bool {
         self.calls.contains(&true) || self.ranges.contains(&true)
     }
 
-    /// Drops all other rows.
+    /// Drops the rows that are not kept.
     pub(super) fn apply(self, tables: &mut Tables) {
-        if self.dispatches.contains(&false) {
-            tables.dispatches.retain(&self.dispatches);
+        let Self {
+            dispatches,
+            copies,
+            barriers,
+            calls,
+            ranges,
+            operators,
+            python_frames,
+            spans,
+            memory_events,
+        } = self;
+        if dispatches.contains(&false) {
+            tables.dispatches.retain(&dispatches);
         }
-        if self.calls.contains(&false) {
-            tables.api_calls.retain(&self.calls);
+        if calls.contains(&false) {
+            tables.api_calls.retain(&calls);
         }
-        if self.operators.contains(&false) {
-            tables.operators.retain(&self.operators);
+        if operators.contains(&false) {
+            tables.operators.retain(&operators);
         }
-        if self.python_frames.contains(&false) {
-            tables.python_frames.retain(&self.python_frames);
+        if python_frames.contains(&false) {
+            tables.python_frames.retain(&python_frames);
         }
-        retain(&mut tables.copies, &self.copies);
-        retain(&mut tables.barriers, &self.barriers);
-        retain(&mut tables.ranges, &self.ranges);
-        retain(&mut tables.spans, &self.spans);
-        retain(&mut tables.memory_events, &self.memory_events);
+        retain(&mut tables.copies, &copies);
+        retain(&mut tables.barriers, &barriers);
+        retain(&mut tables.ranges, &ranges);
+        retain(&mut tables.spans, &spans);
+        retain(&mut tables.memory_events, &memory_events);
     }
 }
 
-/// Whether any row starts in `[from, to)`.
+/// Returns whether any row starts in `[from, to)`.
 pub(super) fn any_row_starts(tables: &Tables, from: i64, to: i64) -> bool {
     let inside = |start: i64| from <= start && start < to;
     tables.dispatches.start.iter().any(|&start| inside(start))

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use crate::names::labels;
 use crate::{Error, Result};
 
-/// For each agent with dispatches among those kept: from the start of the second to the end of the
+/// Returns the steady part of each agent with dispatches among those kept: from the start of the second to the end of the
 /// last-but-one call of the kernel with the largest total.
 ///
 /// # Errors

@@ -28,7 +28,7 @@ pub(crate) struct Cluster {
     pub(crate) bias: f64,
 }
 
-/// What a rank's clock shows at a true time.
+/// The time that a rank's clock shows at a true time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TrueClock {
     offset: f64,
@@ -48,9 +48,9 @@ impl TrueClock {
     }
 }
 
-/// What was recorded, and what is true.
+/// The recording, and the truth behind it.
 pub(crate) struct Recorded {
-    /// By rank: the collectives of all, and those within a node.
+    /// Indexed by rank: the collectives of all, and those within a node.
     pub(crate) sequences: Vec<Sequence>,
     pub(crate) node_of: Vec<usize>,
     pub(crate) clocks: Vec<TrueClock>,

@@ -12,7 +12,7 @@ const CALLS: usize = 18;
 const COMPUTE: f64 = 1.4e6;
 const TRANSFER: f64 = 200_000.0;
 
-/// What was found in simulated jobs.
+/// Results of simulated jobs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) jobs: u32,
@@ -20,7 +20,7 @@ pub(crate) struct Found {
     pub(crate) right: u32,
     /// Collectives that at least two ranks recorded.
     pub(crate) collectives: usize,
-    /// Those whose calls were all matched, with no other.
+    /// Collectives whose calls were all matched, with no other.
     pub(crate) matched: usize,
 }
 
@@ -52,20 +52,20 @@ pub(crate) fn cut_jobs(count: u64) -> Found {
 #[derive(Debug, Clone, Copy)]
 enum Fault {
     None,
-    /// Its GPU computes so much longer.
+    /// The GPU of this rank computes longer by this factor.
     Gpu(usize, f64),
-    /// Its host begins each step so many ns later.
+    /// The host of this rank begins each step so many ns later.
     Host(usize, f64),
 }
 
 struct Job {
     ranks: usize,
     fault: Fault,
-    /// By rank: how much longer it computes than others, as every GPU does a little.
+    /// Indexed by rank: how much longer it computes than others, as every GPU does a little.
     pace: Vec<f64>,
-    /// By rank: the ns by which its clock is ahead, and ns/ns by which it is faster.
+    /// Indexed by rank: the ns by which its clock is ahead, and ns/ns by which it is faster.
     clocks: Vec<(f64, f64)>,
-    /// By rank: ns by which it always leaves later.
+    /// Indexed by rank: ns by which it always leaves later.
     late: Vec<f64>,
 }
 
@@ -95,7 +95,7 @@ impl Job {
         }
     }
 
-    /// What the ranks recorded, and which calls belong together.
+    /// Returns the recording of each rank, and the calls that belong together.
     fn record(&self, random: &mut Random) -> (Vec<Sequence>, Vec<MatchedCollective>) {
         let mut times = vec![0.0_f64; self.ranks];
         // How long a part of a step takes is much the same in every step.

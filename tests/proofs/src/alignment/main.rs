@@ -18,14 +18,14 @@ fn main() {
     let questions: Vec<String> = arguments.collect();
     let asked = |name: &str| questions.is_empty() || questions.iter().any(|question| question == name);
     if asked("constant") {
-        tell("constant drift", CLUSTER, count);
+        print_errors("constant drift", CLUSTER, count);
     }
     if asked("wandering") {
-        tell("drift that wanders by 0.1 ppm", Cluster { wander: 1e-7, ..CLUSTER }, count);
-        tell("drift that wanders by 1 ppm", Cluster { wander: 1e-6, ..CLUSTER }, count);
+        print_errors("drift that wanders by 0.1 ppm", Cluster { wander: 1e-7, ..CLUSTER }, count);
+        print_errors("drift that wanders by 1 ppm", Cluster { wander: 1e-6, ..CLUSTER }, count);
     }
     if asked("bias") {
-        tell("ends of a node late by 10 us", Cluster { bias: 10_000.0, ..CLUSTER }, count);
+        print_errors("ends of a node late by 10 us", Cluster { bias: 10_000.0, ..CLUSTER }, count);
     }
     if asked("straggler") {
         println!("straggler named first: {} of {count}", straggler(count));
@@ -39,7 +39,7 @@ fn main() {
     }
 }
 
-fn tell(title: &str, cluster: Cluster, count: u64) {
+fn print_errors(title: &str, cluster: Cluster, count: u64) {
     let errors = clocks(cluster, count);
     println!(
         "{title}: error p50 {:.2} us, p99 {:.2} us, worst {:.2} us; stated on average {:.2} us, which covers {:.1} % of \

@@ -1,4 +1,4 @@
-//! What is asked of simulated clusters.
+//! Questions about simulated clusters.
 
 use rtl_analysis::align::{MatchedCollective, align, group_sequences, groups, waits};
 use rtl_analysis::compare::random::Random;

@@ -15,10 +15,10 @@ const NEAR: f64 = 0.1;
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) plan: Plan,
-    /// What the cause costs, as a part of the wall time.
+    /// Cost of the cause, as a part of the wall time.
     pub(crate) share: f64,
     pub(crate) found: Vec<Finding>,
-    /// Whether the first finding states the cause, and then whether it states the cost.
+    /// True if the first finding states the cause; the next field says whether it states the cost.
     pub(crate) is_first: bool,
     pub(crate) cost_is_near: bool,
 }

@@ -10,14 +10,14 @@ const LAUNCH_CALL: i64 = 4_000;
 const CALL: i64 = 1_500;
 const ON_ITS_WAY: i64 = 6_000;
 
-/// What a host does next. Times are in ns.
+/// The next action of a host. Times are in ns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
     /// Runs code of its own, in a range of that name if there is one.
     Work(i64, Option<&'static str>),
     /// Launches a kernel that runs so long; the number says which work it is.
     Launch(&'static str, i64, usize),
-    /// The same as a node of a graph that has been launched: the host has nothing to do.
+    /// A kernel as a node of a graph that has been launched: the host has nothing to do.
     Node(&'static str, i64, usize),
     /// Waits until its GPU has done everything.
     Wait,
@@ -25,7 +25,6 @@ pub(crate) enum Action {
     Copy(u64, i64),
     /// Releases and allocates memory: waits for the GPU, then takes so long.
     Allocate(i64),
-    /// Loads code.
     Load(i64),
     /// Launches a collective on a stream of its own: it begins after the kernels launched so far, and all ranks leave it
     /// so long after the last one has come.
@@ -36,7 +35,7 @@ pub(crate) enum Action {
     Step,
 }
 
-/// What all ranks did: the traces, and the mean wall time of a GPU in ns.
+/// Traces of all ranks, and the mean wall time of a GPU in ns.
 pub(crate) struct Run {
     pub(crate) ranks: Vec<Tables>,
     pub(crate) wall_ns: f64,

@@ -56,7 +56,7 @@ impl Cause {
     }
 }
 
-/// What is drawn once for a trace.
+/// Properties that are drawn once for a trace.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     seed: u64,
@@ -69,7 +69,7 @@ pub(crate) struct Plan {
     pace: i64,
     /// How strong the cause is, 0 to 1.
     strength: f64,
-    /// Whether the program annotates its steps and its parts.
+    /// True if the program annotates its steps and its parts.
     annotates: bool,
 }
 
@@ -107,7 +107,7 @@ impl Plan {
         }
     }
 
-    /// What each rank runs; `planted` or with the cause gone and everything else equal.
+    /// Returns the actions of each rank; `planted` or with the cause gone and everything else equal.
     pub(crate) fn programs(&self, planted: bool) -> Vec<Vec<Action>> {
         (0..self.ranks).map(|rank| self.program(rank, planted)).collect()
     }

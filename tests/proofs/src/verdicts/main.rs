@@ -14,7 +14,7 @@ mod workload;
 use std::ops::AddAssign;
 use std::path::Path;
 
-use questions::{Asked, CALIBRATED, Count, GATE, Trial, coverage, fails};
+use questions::{CALIBRATED, Count, GATE, Question, Trial, coverage, fails};
 use real::{Cut, Recording};
 use rivals::RIVALS;
 use rtl_analysis::compare::{Judgement, Rules};
@@ -107,7 +107,7 @@ fn line(question: &str, count: Count) {
     println!("{question:>72} {:7.2} %  ({} of {})", 100.0 * count.part(), count.yes, count.of);
 }
 
-/// What one comparison answers.
+/// Answers of one comparison.
 #[derive(Clone, Copy, Default)]
 struct Answer {
     failed: Count,
@@ -118,13 +118,11 @@ struct Answer {
 }
 
 impl Answer {
-    /// Of two equal builds.
     fn equal(judgements: &[Judgement]) -> Self {
         let failed = Count::of(fails(judgements));
         Self { failed, covered: coverage(judgements), ..Self::default() }
     }
 
-    /// Of one slowed kernel and all others.
     fn slowed((slow, others): &(Judgement, Vec<Judgement>)) -> Self {
         Self {
             found: Count::of(fails(std::slice::from_ref(slow))),
@@ -161,8 +159,12 @@ impl AddAssign for Answer {
     }
 }
 
-/// Asks every pair the same questions and prints the sums.
-fn ask<const N: usize>(questions: [String; N], pairs: u64, answers: impl Fn(u64) -> [Answer; N] + Sync) {
+/// Adds up the answers on every pair and prints the sums.
+fn print_answers<const N: usize>(
+    questions: [String; N],
+    pairs: u64,
+    answers: impl Fn(u64) -> [Answer; N] + Sync,
+) {
     let mut sums = [Answer::default(); N];
     for found in each(pairs, answers) {
         sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
@@ -173,7 +175,7 @@ fn ask<const N: usize>(questions: [String; N], pairs: u64, answers: impl Fn(u64)
 }
 
 fn gate(shift: Shift, pairs: u64) {
-    let two = Asked { calibrated: false, ..CALIBRATED };
+    let two = Question { calibrated: false, ..CALIBRATED };
     let questions = [
         "A/A, --gate, 5 runs a side",
         "A/A, 2 % calibrated, 5 runs",
@@ -181,7 +183,7 @@ fn gate(shift: Shift, pairs: u64) {
         "+5 %, 2 % calibrated, 5 runs",
         "+5 %, 2 % not calibrated, 5 runs",
     ];
-    ask(questions.map(str::to_owned), pairs, |pair| {
+    print_answers(questions.map(str::to_owned), pairs, |pair| {
         let mut trial = Trial::new(shift, 5, CALIBRATION, pair);
         [
             Answer::equal(&trial.judge(GATE)),
@@ -195,7 +197,7 @@ fn gate(shift: Shift, pairs: u64) {
 
 fn single(shift: Shift, pairs: u64) {
     let questions = ["A/A, --gate, one run a side", "A/A, 2 % calibrated, one run", "+10 %, --gate, one run"];
-    ask(questions.map(str::to_owned), pairs, |pair| {
+    print_answers(questions.map(str::to_owned), pairs, |pair| {
         let mut trial = Trial::new(shift, 1, CALIBRATION, pair);
         [
             Answer::equal(&trial.judge(GATE)),
@@ -206,9 +208,9 @@ fn single(shift: Shift, pairs: u64) {
 }
 
 fn curve(shift: Shift, runs: usize, pairs: u64) {
-    let zero = Asked { threshold: Some(0.0), ..CALIBRATED };
+    let zero = Question { threshold: Some(0.0), ..CALIBRATED };
     let questions = ["threshold 2 % calibrated", "threshold 0 calibrated"];
-    ask(questions.map(|asked| format!("+3 %, {asked}, {runs} runs")), pairs, |pair| {
+    print_answers(questions.map(|asked| format!("+3 %, {asked}, {runs} runs")), pairs, |pair| {
         let mut trial = Trial::new(shift, runs, CALIBRATION, pair);
         [
             Answer::slowed(&trial.judge_slowed(1.03, CALIBRATED)),
@@ -229,7 +231,6 @@ fn boundary(shift: Shift, pairs: u64) {
     line("every kernel slower by just the threshold, 2 % calibrated: failed", failed);
 }
 
-/// Coverage and width.
 #[derive(Clone, Copy, Default)]
 struct Covered(Count, f64);
 

@@ -16,12 +16,10 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// One trial.
     pub(crate) fn of(yes: bool) -> Self {
         Self { yes: u64::from(yes), of: 1 }
     }
 
-    /// As a fraction.
     pub(crate) fn part(self) -> f64 {
         self.yes as f64 / self.of.max(1) as f64
     }
@@ -34,19 +32,19 @@ impl AddAssign for Count {
     }
 }
 
-/// How a comparison is asked.
+/// Settings of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct Question {
     /// The threshold; `None` for the default.
     pub(crate) threshold: Option<f64>,
-    /// Whether the noise was calibrated before.
+    /// True if the noise was calibrated before.
     pub(crate) calibrated: bool,
 }
 
 /// `--gate` and nothing else.
-pub(crate) const GATE: Asked = Asked { threshold: None, calibrated: false };
+pub(crate) const GATE: Question = Question { threshold: None, calibrated: false };
 /// A threshold of 2 % after a calibration.
-pub(crate) const CALIBRATED: Asked = Asked { threshold: Some(0.02), calibrated: true };
+pub(crate) const CALIBRATED: Question = Question { threshold: Some(0.02), calibrated: true };
 
 /// Both sides of one comparison of two equal builds.
 pub(crate) struct Trial {
@@ -54,9 +52,9 @@ pub(crate) struct Trial {
     shift: Shift,
     seed: u64,
     noise: Noise,
-    /// By kernel.
+    /// Indexed by kernel.
     pub(crate) baseline: Vec<Vec<Run>>,
-    /// By kernel.
+    /// Indexed by kernel.
     pub(crate) candidate: Vec<Vec<Run>>,
 }
 
@@ -72,16 +70,16 @@ impl Trial {
         Self { workload, shift, seed, noise, baseline, candidate }
     }
 
-    /// What the tool says.
-    pub(crate) fn judge(&self, asked: Asked) -> Vec<Judgement> {
+    /// Judges all kernels as rtl-diff does.
+    pub(crate) fn judge(&self, asked: Question) -> Vec<Judgement> {
         let pairs = self.workload.pairs(&self.baseline, &self.candidate);
         let defaults = Rules::default();
         let rules = Rules { threshold: asked.threshold.unwrap_or(defaults.threshold), ..defaults };
         judge(&pairs, &rules, asked.calibrated.then_some(&self.noise))
     }
 
-    /// What the tool says when one kernel of at least 1 % of the time is slower: of that kernel, and of the others.
-    pub(crate) fn judge_slowed(&mut self, factor: f64, asked: Asked) -> (Judgement, Vec<Judgement>) {
+    /// Judges a trial in which one kernel of at least 1 % of the time is slower: that kernel, and the others.
+    pub(crate) fn judge_slowed(&mut self, factor: f64, asked: Question) -> (Judgement, Vec<Judgement>) {
         let kernel = self.workload.kernel_of_share(0.01, self.seed);
         let slow = self.slowed(kernel, factor);
         let equal = std::mem::replace(&mut self.candidate[kernel], slow);
@@ -105,7 +103,7 @@ impl Trial {
     }
 }
 
-/// Whether a gate on kernels would fail.
+/// Returns whether a gate on kernels would fail.
 pub(crate) fn fails(judgements: &[Judgement]) -> bool {
     judgements.iter().any(|judgement| judgement.status == Status::Slower)
 }

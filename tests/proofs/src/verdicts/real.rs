@@ -26,12 +26,12 @@ pub(crate) struct Recording {
     ops: Vec<(usize, u32, i64)>,
 }
 
-/// What became of a comparison with itself.
+/// Result of a comparison of a build with itself.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     /// How many kernels a gate could look at.
     pub(crate) gated: usize,
-    /// Those that it calls slower.
+    /// Kernels that it calls slower.
     pub(crate) regressed: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl Recording {
             .collect()
     }
 
-    /// What a gate makes of the parts.
+    /// Runs a gate on the parts of a recording.
     pub(crate) fn compare(&self, cut: Cut, factor: f64, rules: &Rules) -> Found {
         let mut found = Found::default();
         for (name, share, judgement) in self.judge(cut, factor, rules) {

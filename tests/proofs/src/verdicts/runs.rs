@@ -19,9 +19,9 @@ const MIN_CALIBRATION: usize = 3;
 /// The runs of a folder; a file is named after its build, `a.0.db.gz`, `b.0.db.gz` and `p5.0.db.gz`, where `a` and `b` are one.
 pub(crate) struct RealRuns {
     names: Vec<String>,
-    /// By kernel, of the one build.
+    /// Indexed by kernel, of the one build.
     equal: Vec<Vec<Run>>,
-    /// By kernel, of the slower build.
+    /// Indexed by kernel, of the slower build.
     slower: Vec<Vec<Run>>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct RealRuns {
 pub(crate) enum Calibration {
     /// All runs of the one build, those that are compared too.
     All,
-    /// Those that are not compared.
+    /// Kernels that are not compared.
     Others,
 }
 

@@ -22,7 +22,6 @@ const ALIKE: f64 = 0.6;
 const OUTLIERS: f64 = 0.01;
 /// The step of the clock in ns.
 const TICK: f64 = 40.0;
-/// How many kernels.
 pub(crate) const KERNELS: usize = 80;
 
 /// Eighty kernels of 20 to 5,000 calls each.
