@@ -93,7 +93,7 @@ impl<'a> Analysis<'a> {
     pub fn new(tables: &'a Tables, categories: &Categories) -> Self {
         Self {
             tables,
-            names: KernelNames::of(tables, categories),
+            names: KernelNames::new(tables, categories),
             methods: Methods::of(tables),
             order: OnceLock::new(),
             kernels: OnceLock::new(),
@@ -236,7 +236,7 @@ impl<'a> Analysis<'a> {
                 })
             }
             GroupBy::Step => {
-                let repeated = Repeated::of(&self.methods, &self.processes(), LEAST_STEPS);
+                let repeated = Repeated::new(&self.methods, &self.processes(), LEAST_STEPS);
                 let step = |row| repeated.as_ref().and_then(|repeated| repeated.of_dispatch(tables, row));
                 by_key(tables, (0..dispatches.len()).map(step), |step| match (&repeated, step) {
                     (Some(repeated), Some(step)) => Group::of(repeated.label(tables, step).as_str()),
@@ -280,7 +280,7 @@ impl<'a> Analysis<'a> {
     pub fn launches(&self) -> Option<&(Latency, Queues)> {
         let launches = || {
             let (tables, order) = (self.tables, self.order());
-            let times = launches::has_launch_data(tables).then(|| EnqueueTimes::of(tables, order))?;
+            let times = launches::has_launch_data(tables).then(|| EnqueueTimes::new(tables, order))?;
             launches::launches(tables, order, &times, &self.names)
         };
         self.launches.get_or_init(launches).as_ref()
@@ -294,7 +294,7 @@ impl<'a> Analysis<'a> {
                 return unknown_idle(self.tables, self.swept());
             }
             let (tables, order) = (self.tables, self.order());
-            idle::idle(tables, order, &EnqueueTimes::of(tables, order))
+            idle::idle(tables, order, &EnqueueTimes::new(tables, order))
         })
     }
 
@@ -338,7 +338,7 @@ impl<'a> Analysis<'a> {
 
     /// Steps that are enough to know which is unusual.
     pub(crate) fn steps(&self) -> Option<&Repeated> {
-        let steps = || Repeated::of(&self.methods, &self.processes(), ENOUGH_STEPS);
+        let steps = || Repeated::new(&self.methods, &self.processes(), ENOUGH_STEPS);
         self.steps.get_or_init(steps).as_ref()
     }
 

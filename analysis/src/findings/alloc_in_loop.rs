@@ -1,13 +1,13 @@
 //! Memory is allocated and released while the GPU has work to do.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{counted, percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::to_blocking(inputs, Cause::Allocation);
+    let lost = IdleLoss::to_blocking(inputs, Cause::Allocation);
     let finding = Finding::new("alloc-in-loop", inputs, lost.ns);
     Some(Finding {
         sentence: format!(

@@ -1,13 +1,13 @@
 //! Copies that the host waits for, with no kernel beside them.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::to_blocking(inputs, Cause::BlockingCopy);
+    let lost = IdleLoss::to_blocking(inputs, Cause::BlockingCopy);
     let alone = inputs.blocking_copies_alone_ns();
     let finding = Finding::new("blocking-copy", inputs, lost.ns.saturating_add(alone));
     let gpus = inputs.gpus().len().max(1) as i64;

@@ -1,14 +1,14 @@
 //! Work that is done once, within the measured time: code is compiled, loaded or tuned, or one step waits for something.
 
 use super::finding::{Finding, PLACES};
-use super::idle::{self, Lost};
+use super::idle::{self, IdleLoss};
 use super::inputs::Inputs;
 use super::words::{percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
     let first = inputs.first_calls();
-    let more = [Lost::to_blocking(inputs, Cause::Loading), Lost::of_its_own(inputs, Cause::Loading)];
+    let more = [IdleLoss::to_blocking(inputs, Cause::Loading), IdleLoss::of_its_own(inputs, Cause::Loading)];
     let total = first.gaps.iter().map(|(_, gap)| gap.duration_ns).chain(more.iter().map(|lost| lost.ns));
     let finding = Finding::new("first-call", inputs, total.fold(0, i64::saturating_add));
     let place = first.gaps.first().and_then(|(_, gap)| gap.parts.first()).map(|part| part.place.label());

@@ -46,17 +46,17 @@ impl FirstCalls {
     }
 }
 
-struct Unusual {
+struct UnusualSteps {
     spans: Vec<(i64, i64)>,
     labels: Vec<String>,
     longest_ns: i64,
     usual_ns: i64,
 }
 
-fn unusual_steps(analysis: &Analysis<'_>) -> Option<Unusual> {
+fn unusual_steps(analysis: &Analysis<'_>) -> Option<UnusualSteps> {
     let tables = analysis.tables;
     let repeated = analysis.steps()?;
-    let mut unusual = Unusual { spans: Vec::new(), labels: Vec::new(), longest_ns: 0, usual_ns: 0 };
+    let mut unusual = UnusualSteps { spans: Vec::new(), labels: Vec::new(), longest_ns: 0, usual_ns: 0 };
     for process in analysis.processes() {
         let spans: Vec<(i64, i64)> =
             (0..repeated.count(process)).filter_map(|number| repeated.span(process, number)).collect();

@@ -9,7 +9,7 @@ use crate::trust::Evidence;
 
 /// Idle time of all GPUs for one cause.
 #[derive(Debug, Default)]
-pub(super) struct Lost {
+pub(super) struct IdleLoss {
     pub(super) ns: i64,
     pub(super) gaps: u64,
     pub(super) gpus: Vec<i64>,
@@ -17,11 +17,11 @@ pub(super) struct Lost {
     pub(super) evidence: Vec<Evidence>,
 }
 
-impl Lost {
+impl IdleLoss {
     /// Time that blocking calls of this cause bear.
     pub(super) fn to_blocking(inputs: &Inputs<'_>, cause: Cause) -> Self {
         let part = |gpu: &'_ GpuIdle| gpu.after_blocking.iter().find(|after| after.cause == cause).cloned();
-        Self::of(inputs, |gpu| {
+        Self::new(inputs, |gpu| {
             let AfterBlocking { cost_ns, gaps, places, longest, .. } = part(gpu)?;
             Some((
                 cost_ns.saturating_sub(inputs.claimed_after_blocking(gpu.gpu, cause)),
@@ -34,14 +34,14 @@ impl Lost {
 
     /// Time of this cause that no blocking call bears.
     pub(super) fn of_its_own(inputs: &Inputs<'_>, cause: Cause) -> Self {
-        Self::of(inputs, |gpu| {
+        Self::new(inputs, |gpu| {
             let found = gpu.causes.iter().find(|found| found.cause == cause)?;
             let CauseIdle { own_ns, gaps, places, longest, .. } = found.clone();
             Some((own_ns.saturating_sub(inputs.claimed(gpu.gpu, cause)), gaps, places, longest))
         })
     }
 
-    fn of(
+    fn new(
         inputs: &Inputs<'_>,
         part: impl Fn(&GpuIdle) -> Option<(i64, u64, Vec<PlaceIdle>, Vec<IdleGap>)>,
     ) -> Self {

@@ -1,13 +1,13 @@
 //! The host does something else than to launch work.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{counted, percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::of_its_own(inputs, Cause::Host);
+    let lost = IdleLoss::of_its_own(inputs, Cause::Host);
     let finding = Finding::new("idle-host", inputs, lost.ns);
     Some(Finding {
         sentence: format!(

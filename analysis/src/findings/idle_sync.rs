@@ -1,13 +1,13 @@
 //! The host waits for the GPU, which then has nothing to do.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{counted, percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::to_blocking(inputs, Cause::Synchronise);
+    let lost = IdleLoss::to_blocking(inputs, Cause::Synchronise);
     let finding = Finding::new("idle-sync", inputs, lost.ns);
     Some(Finding {
         sentence: format!(

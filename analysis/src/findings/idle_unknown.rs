@@ -1,13 +1,13 @@
 //! Idle time of which the trace does not tell the cause.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::of_its_own(inputs, Cause::Unknown);
+    let lost = IdleLoss::of_its_own(inputs, Cause::Unknown);
     let finding = Finding::new("idle-unknown", inputs, lost.ns);
     let why = match inputs.analysis.tables.api_calls.is_empty() {
         true => "the trace has no calls of the host",

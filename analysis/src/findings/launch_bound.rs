@@ -1,14 +1,14 @@
 //! Kernels are shorter than the time that launching them takes.
 
 use super::finding::Finding;
-use super::idle::Lost;
+use super::idle::IdleLoss;
 use super::inputs::Inputs;
 use super::words::{counted, percent, time};
 use crate::idle::Cause;
 
 pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = Lost::of_its_own(inputs, Cause::Launch);
-    let queued = Lost::of_its_own(inputs, Cause::Queued);
+    let lost = IdleLoss::of_its_own(inputs, Cause::Launch);
+    let queued = IdleLoss::of_its_own(inputs, Cause::Queued);
     let finding = Finding::new("launch-bound", inputs, lost.ns.saturating_add(queued.ns));
     let mean = |total: i64, count: u64| time(total / i64::try_from(count.max(1)).unwrap_or(i64::MAX));
     let ops = inputs.gpus().iter().map(|gpu| gpu.ops).sum();

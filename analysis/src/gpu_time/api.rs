@@ -99,7 +99,7 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
             unfinished[group_of_row[row] as usize] += 1;
         }
     }
-    let mut sorted = Sorted::of(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
+    let mut sorted = Sorted::new(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
     let mut groups: Vec<ApiGroup> = (sorted.stats().into_iter())
         .zip(keys)
         .zip(errors.into_iter().zip(unfinished))

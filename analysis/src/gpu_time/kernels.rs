@@ -159,7 +159,7 @@ pub(crate) fn by_track<K: Copy + Eq + Hash>(
     let dispatches = &tables.dispatches;
     let (keys, key_of_track) = distinct(tables.tracks.rows().iter().map(|&track| key(track)));
     let key_of_row = |row: usize| key_of_track[dispatches.track[row].index()];
-    let mut sorted = Sorted::of(&dispatches.duration, keys.len(), key_of_row);
+    let mut sorted = Sorted::new(&dispatches.duration, keys.len(), key_of_row);
     finish(sorted.labelled(|position| Group::of(label(keys[position]))))
 }
 
@@ -169,7 +169,7 @@ pub(crate) fn by_key<K: Copy + Eq + Hash>(
     label: impl Fn(K) -> Group,
 ) -> Vec<Group> {
     let (keys, key_of_row) = distinct(keys);
-    let mut sorted = Sorted::of(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
+    let mut sorted = Sorted::new(&tables.dispatches.duration, keys.len(), |row| key_of_row[row]);
     finish(sorted.labelled(|position| label(keys[position])))
 }
 
@@ -218,12 +218,16 @@ struct Figures {
 }
 
 impl Sorted {
-    pub(crate) fn of(durations: &Durations, groups: usize, group_of: impl Fn(usize) -> usize + Sync) -> Self {
-        let part = |rows| SortedPart::of(durations, groups, &group_of, rows);
+    pub(crate) fn new(
+        durations: &Durations,
+        groups: usize,
+        group_of: impl Fn(usize) -> usize + Sync,
+    ) -> Self {
+        let part = |rows| SortedPart::new(durations, groups, &group_of, rows);
         Self { parts: threads::map(parallel::stretches_of_groups(durations.len(), groups), part), groups }
     }
 
-    /// As [`Self::of`], without counting: it is known how many rows of each group there are in `parts` of the rows.
+    /// As [`Self::new`], without counting: it is known how many rows of each group there are in `parts` of the rows.
     fn counted(
         durations: &Durations,
         groups: usize,
@@ -231,7 +235,7 @@ impl Sorted {
         parts: impl Iterator<Item = (Range<usize>, Vec<usize>)>,
     ) -> Self {
         if !durations.all_short() {
-            return Self::of(durations, groups, group_of);
+            return Self::new(durations, groups, group_of);
         }
         let part = |(rows, counts): (Range<usize>, Vec<usize>)| {
             SortedPart::with_counts(durations, &counts, BTreeMap::new(), group_of, rows)
@@ -265,7 +269,7 @@ impl Sorted {
             return wanted.for_each(|groups| {
                 let long = only.long(&groups).collect();
                 let short = &mut only.buffer[only.begins[groups.start]..only.begins[groups.end]];
-                take(Figures::of(short, long, has_bars));
+                take(Figures::new(short, long, has_bars));
             });
         }
         let parts = self.parts.as_slice();
@@ -273,7 +277,7 @@ impl Sorted {
         let figures = |groups: &Range<usize>| {
             let mut short = Vec::with_capacity(count(groups));
             parts.iter().for_each(|part| short.extend_from_slice(part.short(groups)));
-            Figures::of(&mut short, parts.iter().flat_map(|part| part.long(groups)).collect(), has_bars)
+            Figures::new(&mut short, parts.iter().flat_map(|part| part.long(groups)).collect(), has_bars)
         };
         // Handing over a group of few durations takes longer than describing it.
         let shares = std::iter::from_fn(|| {
@@ -300,7 +304,7 @@ fn single(groups: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 impl SortedPart {
-    fn of(
+    fn new(
         durations: &Durations,
         groups: usize,
         group_of: impl Fn(usize) -> usize,
@@ -319,7 +323,7 @@ impl SortedPart {
         Self::with_counts(durations, &counts, long, group_of, rows)
     }
 
-    /// As [`Self::of`], with the number of short durations of each group, and the long ones.
+    /// As [`Self::new`], with the number of short durations of each group, and the long ones.
     fn with_counts(
         durations: &Durations,
         counts: &[usize],
@@ -352,7 +356,7 @@ impl SortedPart {
 }
 
 impl Figures {
-    fn of(short: &mut [u32], mut long: Vec<i64>, has_bars: bool) -> Self {
+    fn new(short: &mut [u32], mut long: Vec<i64>, has_bars: bool) -> Self {
         let stats = Stats::of(short, &mut long);
         let zero = match stats.min_ns {
             0 => short.iter().filter(|&&duration| duration == 0).count(),
@@ -384,7 +388,7 @@ mod tests {
             cuts.iter_mut().for_each(|cut| *cut = (*cut).min(rows.len()));
             cuts.sort_unstable();
             let sorted = |cuts: &[usize]| {
-                let part = |ends: &[usize]| SortedPart::of(&durations, 5, |row| rows[row].0, ends[0]..ends[1]);
+                let part = |ends: &[usize]| SortedPart::new(&durations, 5, |row| rows[row].0, ends[0]..ends[1]);
                 Sorted { parts: cuts.windows(2).map(part).collect(), groups: 5 }
             };
             for wanted in [vec![0..1, 1..2, 2..3, 3..4, 4..5], vec![0..2, 2..5], vec![0..5, 1..1]] {

@@ -98,7 +98,7 @@ impl Calls {
 struct Call(u64);
 
 impl Call {
-    fn of(row: u32, short: u32) -> Self {
+    fn new(row: u32, short: u32) -> Self {
         Self(u64::from(short) << 32 | u64::from(row))
     }
 
@@ -121,7 +121,7 @@ impl Call {
 struct Work(u64);
 
 impl Work {
-    fn of(kernel: usize, shape: Option<ShapeId>) -> Self {
+    fn new(kernel: usize, shape: Option<ShapeId>) -> Self {
         Self((kernel as u64) << 32 | shape.map_or(u64::from(u32::MAX), |shape| u64::from(shape.0)))
     }
 
@@ -196,8 +196,8 @@ impl LateInputs<'_> {
                     if let Some(step) = step {
                         let kernel = names.kernel(names_of_rows[row as usize]);
                         let shape = dispatches.shape.get(row as usize);
-                        let call = Call::of(row, dispatches.duration.short()[row as usize]);
-                        works.entry(Work::of(kernel, shape)).or_default().add(step, call);
+                        let call = Call::new(row, dispatches.duration.short()[row as usize]);
+                        works.entry(Work::new(kernel, shape)).or_default().add(step, call);
                     }
                 }
             }
@@ -237,9 +237,9 @@ impl LateInputs<'_> {
                         && let Some(gpu) = gpu_of_track[dispatches.track[row].index()]
                         && (short != u32::MAX || dispatches.duration.valid(row).is_some())
                     {
-                        let call = Call::of(row as u32, short);
+                        let call = Call::new(row as u32, short);
                         let kernel = names.kernel(dispatches.name[row]);
-                        works[gpu].entry(Work::of(kernel, Some(shape))).or_default().push(call);
+                        works[gpu].entry(Work::new(kernel, Some(shape))).or_default().push(call);
                     }
                 }
             }
@@ -324,7 +324,7 @@ mod tests {
         ) {
             let durations: Durations = lengths.iter().copied().map(Some).collect();
             let mut calls: Vec<Call> =
-                durations.short().iter().enumerate().map(|(row, &short)| Call::of(row as u32, short)).collect();
+                durations.short().iter().enumerate().map(|(row, &short)| Call::new(row as u32, short)).collect();
             let mut found = LateCalls::default();
             found.add(&durations, &mut calls, MOST[0]);
             found.worst.sort_unstable_by_key(|&(_, row)| row);

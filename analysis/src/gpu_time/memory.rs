@@ -22,7 +22,7 @@ pub enum MemorySource {
 }
 
 impl MemorySource {
-    fn of(of: Use) -> Self {
+    fn for_use(of: Use) -> Self {
         match of {
             Use::Allocated => Self::Runtime,
             Use::Scratch => Self::Scratch,
@@ -123,7 +123,7 @@ pub(crate) fn uses(tables: &Tables) -> Vec<Uses> {
     devices.sort_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
     all.extend(devices.into_iter().map(|((of, process, agent), uses)| Uses {
         device: labels::agent(tables, agent),
-        source: MemorySource::of(of),
+        source: MemorySource::for_use(of),
         pid: pid(tables, process),
         uses,
     }));
@@ -169,7 +169,7 @@ fn of_runtime(tables: &Tables) -> Vec<DeviceMemory> {
     let mut devices: Vec<_> = devices.into_iter().collect();
     devices.sort_by_key(|&((of, process, agent), _)| (of, order(tables, Some(agent)), agent, process));
     let device = |((of, process, agent), (_, memory)): (RuntimeKey, (i128, DeviceMemory))| {
-        let source = MemorySource::of(of);
+        let source = MemorySource::for_use(of);
         DeviceMemory { device: labels::agent(tables, agent), source, pid: pid(tables, process), ..memory }
     };
     devices.into_iter().map(device).collect()

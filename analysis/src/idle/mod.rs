@@ -25,8 +25,8 @@ use crate::launches::EnqueueTimes;
 /// All pieces of all gaps, those of each GPU in order: 32 bytes for each.
 pub fn pieces(tables: &Tables) -> Vec<IdlePiece> {
     let order = Order::of(tables);
-    let times = EnqueueTimes::of(tables, &order);
-    let threads = Threads::of(tables, &times);
+    let times = EnqueueTimes::new(tables, &order);
+    let threads = Threads::new(tables, &times);
     let mut all = Vec::new();
     for ops in &order.agents {
         let mut gpu = GpuSweep::new(tables, ops, &threads, &times).keeping_pieces();
@@ -38,7 +38,7 @@ pub fn pieces(tables: &Tables) -> Vec<IdlePiece> {
 
 /// The idle time of GPUs with at least one op, by number.
 pub(crate) fn idle(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Vec<GpuIdle> {
-    let threads = Threads::of(tables, times);
+    let threads = Threads::new(tables, times);
     let gpu = |ops| GpuSweep::new(tables, ops, &threads, times);
     let mut gpus: Vec<GpuSweep<'_>> = order.agents.iter().map(gpu).collect();
     ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);

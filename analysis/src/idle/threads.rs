@@ -53,7 +53,7 @@ pub(super) struct Threads<'a> {
 }
 
 impl<'a> Threads<'a> {
-    pub(super) fn of(tables: &'a Tables, times: &EnqueueTimes<'_>) -> Self {
+    pub(super) fn new(tables: &'a Tables, times: &EnqueueTimes<'_>) -> Self {
         let calls = &tables.api_calls;
         let mut threads = Self {
             tables,

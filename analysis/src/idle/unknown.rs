@@ -90,7 +90,7 @@ mod tests {
             }
             let analysis = Analysis::new(&tables, &Categories::default());
             let order = analysis.order();
-            let walked = idle::idle(&tables, order, &EnqueueTimes::of(&tables, order));
+            let walked = idle::idle(&tables, order, &EnqueueTimes::new(&tables, order));
             prop_assert_eq!(analysis.idle(), walked);
         }
     }

@@ -77,7 +77,7 @@ pub(crate) struct EnqueueTimes<'a> {
 }
 
 impl<'a> EnqueueTimes<'a> {
-    pub(crate) fn of(tables: &'a Tables, order: &Order) -> Self {
+    pub(crate) fn new(tables: &'a Tables, order: &Order) -> Self {
         let mut spaces: Vec<u32> = tables.processes.iter().map(|process| process.space).collect();
         spaces.sort_unstable();
         spaces.dedup();

@@ -87,7 +87,7 @@ impl OpLatencies {
     /// The latencies behind [`Latency`], which needs links and API calls.
     pub fn of(tables: &Tables) -> Self {
         let order = Order::of(tables);
-        let times = EnqueueTimes::of(tables, &order);
+        let times = EnqueueTimes::new(tables, &order);
         let mut latency = Latency::default();
         let mut all =
             Self { dispatches: vec![None; tables.dispatches.len()], copies: vec![None; tables.copies.len()] };

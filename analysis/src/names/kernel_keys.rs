@@ -19,7 +19,7 @@ impl KernelKeys {
     /// The kernels of all rows of a trace.
     pub fn of(tables: &Tables) -> Self {
         let dispatches = &tables.dispatches;
-        let kernels = KernelNames::of(tables, &Categories::default());
+        let kernels = KernelNames::new(tables, &Categories::default());
         let mut totals: Vec<(i64, u64)> = vec![(0, 0); kernels.kernels.len()];
         for (row, &name) in dispatches.name.iter().enumerate() {
             if let Some(duration) = dispatches.duration.valid(row) {

@@ -24,7 +24,7 @@ pub struct KernelNames {
 
 impl KernelNames {
     /// Looks at every name that a dispatch carries.
-    pub fn of(tables: &Tables, categories: &Categories) -> Self {
+    pub fn new(tables: &Tables, categories: &Categories) -> Self {
         let strings = tables.strings.len();
         let parts = rows_of_slots(&tables.dispatches.name, strings);
         let mut index = KernelIndex::new(categories);

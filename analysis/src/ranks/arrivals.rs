@@ -37,7 +37,7 @@ pub(crate) fn arrivals(tables: &Tables, order: &Order, names: &KernelNames) -> O
     if !names.any_collective() {
         return None;
     }
-    let members = Members::of(tables, order);
+    let members = Members::new(tables, order);
     if members.all.len() < 2 {
         return None;
     }

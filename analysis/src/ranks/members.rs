@@ -72,7 +72,7 @@ impl ByAgent {
 
 impl Members {
     /// Members that ran an op with a known duration.
-    pub(super) fn of(tables: &Tables, order: &Order) -> Self {
+    pub(super) fn new(tables: &Tables, order: &Order) -> Self {
         Self::of_tracks(tables, &order.used_tracks)
     }
 

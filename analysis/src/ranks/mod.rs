@@ -121,7 +121,7 @@ pub(crate) struct Matching {
 
 impl Matching {
     pub(crate) fn of(&RankInputs { tables, names, order, .. }: &RankInputs<'_>) -> Self {
-        let members = Members::of(tables, order);
+        let members = Members::new(tables, order);
         let collectives = collectives::collectives(tables, &members, names);
         Self { members, collectives }
     }

@@ -74,7 +74,7 @@ fn in_ranges(methods: &Methods<'_>, order: &Order, members: &Members, names: &Ke
     let tables = methods.tables;
     let mut processes: Vec<ProcessId> = members.all.iter().map(|member| member.process).collect();
     processes.dedup();
-    let repeated = Repeated::of(methods, &processes, LEAST)?;
+    let repeated = Repeated::new(methods, &processes, LEAST)?;
     let count = processes.first().map_or(0, |&process| repeated.count(process));
     let width = members.all.len();
     let by_agent = members.by_agent(order);

@@ -51,7 +51,7 @@ impl CompleteSteps {
         let (processes, _) = distinct(tables.tracks.rows().iter().map(|track| track.process));
         let processes: Vec<ProcessId> = processes.into_iter().collect();
         let methods = Methods::of(tables);
-        let repeated = Repeated::of(&methods, &processes, LEAST)?;
+        let repeated = Repeated::new(&methods, &processes, LEAST)?;
         let count = processes.first().map_or(0, |&process| repeated.count(process));
         let mut is_complete = vec![true; count];
         if repeated.is_by_start() {
@@ -62,7 +62,7 @@ impl CompleteSteps {
             is_complete[count - 1] = false;
         }
         let launched = Launched::of(tables);
-        if let Some(launches) = StepLaunches::of(&launched, &methods).filter(|_| !repeated.is_by_start()) {
+        if let Some(launches) = StepLaunches::new(&launched, &methods).filter(|_| !repeated.is_by_start()) {
             let numbers = is_complete.iter_mut().enumerate();
             numbers.for_each(|(number, complete)| *complete = !launches.is_lacking(number));
         }

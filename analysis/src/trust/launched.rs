@@ -95,7 +95,7 @@ impl<'a> Launched<'a> {
         if calls.is_empty() {
             return launched;
         }
-        let captures = Captures::of(tables, function);
+        let captures = Captures::new(tables, function);
         for row in 0..calls.len() {
             let (process, correlation) = (calls.process.get(row), calls.correlation.get(row));
             let kind = function(calls.name[row]);
@@ -160,7 +160,7 @@ type Moment = (i64, bool);
 struct Captures(FxHashMap<(ProcessId, Option<i64>), Vec<Moment>>);
 
 impl Captures {
-    fn of(tables: &Tables, function: impl Fn(NameId) -> Function) -> Self {
+    fn new(tables: &Tables, function: impl Fn(NameId) -> Function) -> Self {
         let calls = &tables.api_calls;
         let mut captures = Self::default();
         for row in 0..calls.len() {

@@ -37,7 +37,7 @@ pub(crate) struct StepLaunches {
 
 impl StepLaunches {
     /// Only of a trace that ties some launch to its ops, and in which some launch lacks them.
-    pub(crate) fn of(launched: &Launched<'_>, methods: &Methods<'_>) -> Option<Self> {
+    pub(crate) fn new(launched: &Launched<'_>, methods: &Methods<'_>) -> Option<Self> {
         let calls = &launched.tables.api_calls;
         let launches = || launched.kernels.iter().chain(&launched.graphs).map(|&row| row as usize);
         // Without a bare launch no step lacks anything.
@@ -46,7 +46,7 @@ impl StepLaunches {
         }
         let (processes, _) = distinct(launches().map(|row| calls.process.get(row)));
         let processes: Vec<ProcessId> = processes.into_iter().collect();
-        let repeated = Repeated::of(methods, &processes, LEAST)?;
+        let repeated = Repeated::new(methods, &processes, LEAST)?;
         let mut steps: Vec<Vec<Step>> =
             processes.iter().map(|&process| vec![Step::default(); repeated.count(process)]).collect();
         for row in launches() {
@@ -79,7 +79,7 @@ impl StepLaunches {
 /// Only in a trace that ties some launch to its ops.
 pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
     let tables = launched.tables;
-    let launches = StepLaunches::of(launched, &Methods::of(tables))?;
+    let launches = StepLaunches::new(launched, &Methods::of(tables))?;
     let repeated = &launches.repeated;
     let of = launches.all().filter(|(.., step)| step.launches > 0).count() as u64;
     let empty = launches.all().filter(|(.., step)| step.is_empty()).count() as u64;

@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn every_figure_of_a_gpu_is_that_of_looking_at_each_nanosecond(rows in prop::collection::vec(row(), 1..40)) {
         let tables = trace(&rows, &Vec::new(), false);
-        let names = KernelNames::of(&tables, &Categories::default());
+        let names = KernelNames::new(&tables, &Categories::default());
         let sweep = sweep(&tables, &Order::of(&tables), &names, 1_000).sweep;
         for (gpu, gaps) in sweep.gpus.iter().zip(&sweep.gaps) {
             let ops = ops(&rows, gpu.gpu as u32);

@@ -79,7 +79,7 @@ impl Story {
         }
         let analysis = Analysis::new(&tables, &Categories::default());
         let Profile { gpus, .. } = profile(&analysis, KernelKey::Name, Warmup::Keep);
-        Work::of(&analysis, key, steps.as_ref(), &gpus)
+        Work::new(&analysis, key, steps.as_ref(), &gpus)
     }
 }
 

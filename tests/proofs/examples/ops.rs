@@ -15,7 +15,7 @@ fn main() {
     let count = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000_000);
     let tables = synthetic(count);
     let categories = Categories::default();
-    let names = KernelNames::of(&tables, &categories);
+    let names = KernelNames::new(&tables, &categories);
     for _ in 0..3 {
         measure("kernels", count, || Analysis::new(&tables, &categories).kernels().len());
         let order = measure("order", count, || Order::of(&tables));

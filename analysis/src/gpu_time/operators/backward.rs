@@ -29,7 +29,7 @@ fn key(operators: &Operators, row: u32) -> Option<(ProcessId, u32)> {
 impl Forwards {
     /// Of several forward operators on one thread with the same number, the one that began last made the node of the graph:
     /// the others had read the number before.
-    pub(super) fn of(operators: &Operators, nesting: &Nesting) -> Self {
+    pub(super) fn new(operators: &Operators, nesting: &Nesting) -> Self {
         let mut forward: FxHashMap<(ProcessId, u32), Forward> = FxHashMap::default();
         if operators.sequence.uniform() == Some(None) {
             return Self(forward);
@@ -61,7 +61,7 @@ impl Forwards {
 /// Returns the GPU time in ns of the backward operators of each forward operator, by its row.
 pub(super) fn times(operators: &Operators, nesting: &Nesting, gpu_ns: &[i64]) -> FxHashMap<u32, i64> {
     let mut times = FxHashMap::default();
-    let forwards = Forwards::of(operators, nesting);
+    let forwards = Forwards::new(operators, nesting);
     for (row, &gpu_ns) in (0..).zip(gpu_ns).filter(|&(row, _)| is_backward(operators, row)) {
         // The engine's operator is around the function's own, with the same number.
         let parent = nesting.parent[row as usize];

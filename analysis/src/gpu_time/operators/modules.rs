@@ -43,7 +43,7 @@ impl Modules {
                 &frames,
                 &nesting,
             ),
-            forwards: Forwards::of(operators, &callers.nesting),
+            forwards: Forwards::new(operators, &callers.nesting),
             callers,
             frames,
             nesting,

@@ -307,7 +307,7 @@ impl Attribution {
     fn follow_processes(&mut self) {
         if self.whole.is_none() {
             let spans = self.spans.iter();
-            self.whole = Some(spans.map(|spans| Timeline::of(spans.clone(), &mut self.positions)).collect());
+            self.whole = Some(spans.map(|spans| Timeline::new(spans.clone(), &mut self.positions)).collect());
         }
     }
 
@@ -316,7 +316,7 @@ impl Attribution {
             let mut threads = FxHashMap::default();
             for (process, spans) in (0..).map(ProcessId).zip(&self.spans) {
                 for (tid, spans) in by_thread(tables, spans) {
-                    threads.insert((process, tid), Timeline::of(spans, &mut self.positions));
+                    threads.insert((process, tid), Timeline::new(spans, &mut self.positions));
                 }
             }
             self.threads = Some(threads);

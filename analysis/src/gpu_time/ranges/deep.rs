@@ -23,7 +23,7 @@ pub(super) fn name_by_name(
     attribution: &Attribution,
     windows: &Windows,
 ) -> Vec<Enclosed> {
-    let ops = Ops::of(tables, order, attribution);
+    let ops = Ops::new(tables, order, attribution);
     let mut enclosed = vec![Enclosed::default(); attribution.names.len()];
     let mut names: Vec<(usize, Vec<Range<u32>>)> =
         (0..).zip(windows.by_name().map(|of| ops.inside(of))).collect();
@@ -52,7 +52,7 @@ struct Ops {
 }
 
 impl Ops {
-    fn of(tables: &Tables, order: &Order, attribution: &Attribution) -> Self {
+    fn new(tables: &Tables, order: &Order, attribution: &Attribution) -> Self {
         let mut cursor = Cursor::default();
         let mut ops: Vec<(u32, Range<u32>)> = Vec::new();
         let mut moments: Vec<u64> = Vec::new();

@@ -89,7 +89,7 @@ fn enclosed(tables: &Tables, order: &Order, attribution: &Attribution) -> Vec<En
         return Vec::new();
     }
     let windows = attribution.positions.by_name(attribution.names.len());
-    match Sets::of(&attribution.positions, &windows, DEEP) {
+    match Sets::new(&attribution.positions, &windows, DEEP) {
         Some(sets) => enclosed::op_by_op(tables, order, attribution, &sets),
         None => deep::name_by_name(tables, order, attribution, &windows),
     }

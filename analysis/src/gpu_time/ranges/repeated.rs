@@ -21,7 +21,7 @@ pub(crate) struct Repeated {
 impl Repeated {
     /// The ranges that all of `processes` went through equally often, `least` times at least; of several names the one
     /// with the most time.
-    pub(crate) fn of(methods: &Methods<'_>, processes: &[ProcessId], least: usize) -> Option<Self> {
+    pub(crate) fn new(methods: &Methods<'_>, processes: &[ProcessId], least: usize) -> Option<Self> {
         let tables = methods.tables;
         let mut by_name: FxHashMap<NameId, Vec<(ProcessId, i64, i64)>> = FxHashMap::default();
         for range in tables.ranges.iter().filter(|range| !range.is_marker()) {
@@ -33,12 +33,14 @@ impl Repeated {
         let mut best: Option<(i64, &str, NameId)> = None;
         for (&name, all) in &mut by_name {
             all.sort_unstable();
-            if !processes.iter().all(|&process| of(all, process).len() >= least) || !is_even(all, processes) {
+            if !processes.iter().all(|&process| of_process(all, process).len() >= least)
+                || !is_even(all, processes)
+            {
                 continue;
             }
             let time = processes
                 .iter()
-                .flat_map(|&process| of(all, process))
+                .flat_map(|&process| of_process(all, process))
                 .fold(0, |sum: i64, &(_, start, end)| sum.saturating_add(end.saturating_sub(start)));
             let text = tables.strings.get(name);
             // Of equal ones the first by name.
@@ -146,17 +148,17 @@ fn number_at(spans: &[Vec<(i64, i64)>], process: ProcessId, moment: i64) -> Opti
 }
 
 /// The spans of one process, of spans sorted by process.
-fn of(all: &[(ProcessId, i64, i64)], process: ProcessId) -> &[(ProcessId, i64, i64)] {
+fn of_process(all: &[(ProcessId, i64, i64)], process: ProcessId) -> &[(ProcessId, i64, i64)] {
     let begin = all.partition_point(|span| span.0 < process);
     &all[begin..begin + all[begin..].partition_point(|span| span.0 == process)]
 }
 
 /// Returns whether all processes went through equally many ranges, one after the other.
 fn is_even(all: &[(ProcessId, i64, i64)], processes: &[ProcessId]) -> bool {
-    let count = processes.first().map_or(0, |&process| of(all, process).len());
+    let count = processes.first().map_or(0, |&process| of_process(all, process).len());
     let pair = |pair: &[(ProcessId, i64, i64)]| follows((pair[0].1, pair[0].2), (pair[1].1, pair[1].2));
     processes.iter().all(|&process| {
-        let spans = of(all, process);
+        let spans = of_process(all, process);
         spans.len() == count && spans.windows(2).all(pair)
     })
 }

@@ -22,7 +22,7 @@ pub(super) struct Sets {
 impl Sets {
     /// Finds the sets; `None` where ranges nest deeper than `deep`, or where the sets would take more memory than
     /// the ranges.
-    pub(super) fn of(positions: &Positions, windows: &Windows, deep: usize) -> Option<Self> {
+    pub(super) fn new(positions: &Positions, windows: &Windows, deep: usize) -> Option<Self> {
         let numbered = || (0_u32..).zip(windows.by_name());
         let events = |at: fn(&Range<u32>) -> u32| {
             let mut events: Vec<(u32, u32)> = numbered()

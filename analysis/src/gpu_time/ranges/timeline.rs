@@ -25,7 +25,7 @@ pub(super) struct Timeline {
 impl Timeline {
     /// Follows `spans`, in any order. Of ranges open together the one opened last is the innermost, of equal
     /// starts the shortest.
-    pub(super) fn of(mut spans: Vec<Span>, positions: &mut Positions) -> Self {
+    pub(super) fn new(mut spans: Vec<Span>, positions: &mut Positions) -> Self {
         spans.retain(|span| span.end.0 > span.start);
         spans.sort_unstable();
         let mut moments: Vec<i64> = spans.iter().flat_map(|span| [span.start, span.end.0]).collect();

@@ -22,7 +22,7 @@ const UNITS: u128 = PARTS as u128;
 
 impl BusyOverTime {
     /// Nothing yet of the time `from` a moment `to` another, in ns.
-    pub(super) fn of((from, to): (i64, i64)) -> Self {
+    pub(super) fn new((from, to): (i64, i64)) -> Self {
         let length = to.abs_diff(from);
         Self { from, length, part: 0, within: 0..0, whole: [0; PARTS], units: [0; PARTS] }
     }

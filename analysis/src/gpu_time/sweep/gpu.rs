@@ -56,7 +56,7 @@ impl<'a> GpuSweep<'a> {
             any_collective: names.any_collective(),
             utilization: Utilization::default(),
             gaps: Gaps::keeping(longest),
-            busy: BusyOverTime::of(time),
+            busy: BusyOverTime::new(time),
             busy_since: 0,
             checks: QueueChecks::new(queues, ops.agent),
             last: None,

@@ -156,7 +156,7 @@ pub(super) struct Intervals<'a> {
 }
 
 impl<'a> Intervals<'a> {
-    pub(super) fn of(one: &'a Rhythm, other: &'a Rhythm) -> Self {
+    pub(super) fn new(one: &'a Rhythm, other: &'a Rhythm) -> Self {
         let are_stated = !one.labels.is_empty() && !other.labels.is_empty();
         let coarse = [one.coarse_steps(), other.coarse_steps()];
         let labels = are_stated.then_some((one, other));
@@ -234,7 +234,7 @@ mod tests {
             *end += step;
             Some(*end)
         });
-        Rhythm::of(std::iter::once(0).chain(ends).collect(), Vec::new())
+        Rhythm::new(std::iter::once(0).chain(ends).collect(), Vec::new())
     }
 
     /// Intervals of a window of the longest kind.
@@ -261,7 +261,7 @@ mod tests {
             let one = rhythm(steps.iter().copied());
             let differing = steps.iter().cycle().zip(differences).map(|(step, difference)| (step + difference).max(0));
             let other = rhythm(differing);
-            let intervals = Intervals::of(&one, &other);
+            let intervals = Intervals::new(&one, &other);
             for first in 0..=WINDOW - compared {
                 let loss = |second| intervals.loss((first, second), compared, f64::INFINITY);
                 let least = (0..BLOCK).map(loss).fold(f64::INFINITY, f64::min);
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn a_block_without_a_near_interval_is_ruled_out() {
         let (one, other) = (rhythm([10_000_000; WINDOW]), rhythm([20_000_000; BLOCK + WINDOW]));
-        let intervals = Intervals::of(&one, &other);
+        let intervals = Intervals::new(&one, &other);
         let is_any_near = |far: f64| intervals.is_any_near(0, WINDOW, 0..BLOCK, far * WIDEST_NS.powi(2));
         assert_eq!([3.0, 6.0, 6.5].map(is_any_near), [false, false, true]);
     }

@@ -14,7 +14,7 @@ pub(super) struct CallLists {
 
 impl CallLists {
     /// The lists where each member states the number of the collective of each of its calls, and each number has a position.
-    pub(super) fn of(position_of: &[u32], numbers_of: &[Vec<u32>]) -> Self {
+    pub(super) fn new(position_of: &[u32], numbers_of: &[Vec<u32>]) -> Self {
         let (collectives, all) = (position_of.len(), numbers_of.iter().map(Vec::len).sum());
         let length = collectives.div_ceil(parallel::shares(all)).max(1);
         let firsts = || (0..collectives).step_by(length);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn calls_stand_by_collective_in_the_order_of_members() {
-        let lists = CallLists::of(&[1, 0, 3, 2], &[vec![0, 1], vec![1, 3, 0], vec![2, 1]]);
+        let lists = CallLists::new(&[1, 0, 3, 2], &[vec![0, 1], vec![1, 3, 0], vec![2, 1]]);
         let all: Vec<&[(u32, u32)]> = lists.iter().collect();
         assert_eq!(
             all,
@@ -90,7 +90,7 @@ mod tests {
             "two collectives of several members, then two of one"
         );
         assert_eq!(lists.within(1..3).collect::<Vec<_>>(), all[1..3]);
-        assert_eq!(CallLists::of(&[], &[]).len(), 0);
+        assert_eq!(CallLists::new(&[], &[]).len(), 0);
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
         let lists = |limit| {
             threads::set_limit(NonZero::new(limit).unwrap());
             assert_eq!(parallel::shares(7_000 * 30), limit, "enough calls for all threads");
-            CallLists::of(&position_of, &numbers_of)
+            CallLists::new(&position_of, &numbers_of)
         };
         let alone = lists(1);
         assert_eq!(alone.within(0..2).map(<[_]>::len).sum::<usize>(), 60);

@@ -10,7 +10,7 @@ pub(super) struct Differences {
 }
 
 impl Differences {
-    pub(super) fn of(ranks: usize) -> Self {
+    pub(super) fn new(ranks: usize) -> Self {
         Self { of: (0..ranks).map(|rank| (rank, Lag::default())).collect(), related: 0 }
     }
 
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn clocks_are_related_over_others() {
         let lag = |offset: f64| Lag { at: 1_000, offset, rate: 0.0 };
-        let mut differences = Differences::of(5);
+        let mut differences = Differences::new(5);
         differences.relate(0, 1, lag(100.0));
         differences.relate(2, 3, lag(7.0));
         assert_eq!(differences.between(1, 3), None);
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn a_drift_is_followed_near_the_times_that_it_comes_from() {
         const NOW: i64 = 1_795_338_450_000_000_000;
-        let mut differences = Differences::of(3);
+        let mut differences = Differences::new(3);
         differences.relate(0, 1, Lag { at: NOW, offset: 3e9, rate: 4e-5 });
         differences.relate(2, 1, Lag { at: NOW + 1_000, offset: -7e12, rate: 1e-5 });
         for (one, other, expected) in

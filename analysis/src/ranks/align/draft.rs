@@ -21,7 +21,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    pub(super) fn of(at: usize, (rank, communicator): (usize, u64), rhythm: Rhythm) -> Self {
+    pub(super) fn new(at: usize, (rank, communicator): (usize, u64), rhythm: Rhythm) -> Self {
         let numbers: Vec<u32> = (0..rhythm.ends.len() as u32).collect();
         let numbers_of = vec![numbers.clone()];
         Self { members: vec![at], rank, communicator, rhythm, changes: 0, numbers, numbers_of }
@@ -71,7 +71,7 @@ impl Draft {
         all.sort_by_key(|&(end, ..)| end);
         let ends = all.iter().map(|&(end, ..)| end).collect();
         let labels = if is_labelled { all.iter().map(|&(_, label, _)| label).collect() } else { Vec::new() };
-        self.rhythm = Rhythm::of(ends, labels);
+        self.rhythm = Rhythm::new(ends, labels);
         self.numbers = all.iter().map(|&(.., number)| number).collect();
     }
 
@@ -81,6 +81,6 @@ impl Draft {
         for (position, &number) in (0..).zip(&self.numbers) {
             position_of[number as usize] = position;
         }
-        (self.members, CallLists::of(&position_of, &self.numbers_of))
+        (self.members, CallLists::new(&position_of, &self.numbers_of))
     }
 }

@@ -86,7 +86,7 @@ pub fn align(
         collectives.iter().map(|collective| by_node(collective, node_of)).collect()
     };
     let seen = threads::map(crossing.chunks(chunk), seen).into_iter().flatten();
-    let mut observed = Observed::of(seen.collect(), nodes);
+    let mut observed = Observed::new(seen.collect(), nodes);
     let mut fitted: Vec<Option<Clock>> = vec![None; nodes];
     if reference < nodes {
         observed.reach(&mut fitted, reference);
@@ -222,7 +222,7 @@ struct Place {
 }
 
 impl Observed {
-    fn of(seen: Vec<Seen>, nodes: usize) -> Self {
+    fn new(seen: Vec<Seen>, nodes: usize) -> Self {
         let mut places_of = vec![Vec::new(); nodes];
         for (collective, members) in (0..).zip(&seen) {
             for (position, &(node, ..)) in (0..).zip(members) {

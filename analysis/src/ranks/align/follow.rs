@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     fn rhythm(ends: impl Iterator<Item = i64>) -> Rhythm {
-        Rhythm::of(ends.collect(), Vec::new())
+        Rhythm::new(ends.collect(), Vec::new())
     }
 
     #[test]

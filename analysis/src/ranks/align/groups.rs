@@ -58,7 +58,7 @@ pub struct Unmatched {
 #[must_use]
 pub fn group_sequences(sequences: &[Sequence]) -> Groups {
     let ranks = sequences.iter().map(|sequence| sequence.rank + 1).max().unwrap_or(0);
-    let mut differences = Differences::of(ranks);
+    let mut differences = Differences::new(ranks);
     let mut drafts = placing::drafts(sequences, &mut differences);
     // Some were tried before the clocks of their ranks were related.
     if differences.related() > 0 && drafts.iter().any(|draft| draft.members.len() < 2) {

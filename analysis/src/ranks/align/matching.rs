@@ -46,7 +46,7 @@ pub(super) struct Fit {
 pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<Fit> {
     let numbered = numbered(one, other);
     let is_numbered = !numbered.is_empty();
-    let intervals = || Intervals::of(one, other);
+    let intervals = || Intervals::new(one, other);
     let anchors = match known {
         _ if is_numbered => numbered,
         Some(lag) => predicted(one, other, &intervals(), lag),
@@ -109,7 +109,7 @@ impl Search<'_> {
             };
             // The calls of those given up, had they been followed, might hold this anchor.
             is_certain = !is_given_up;
-            let fit = Fit::of(one, other, pairs);
+            let fit = Fit::new(one, other, pairs);
             let is_match = fit.pairs.len() >= self.least && fit.is_in_step(one, other, self.is_numbered);
             if is_limited && is_match && self.is_long(&fit) && fit.loss < least {
                 least = fit.loss;
@@ -188,7 +188,7 @@ fn lag_at(one: &Rhythm, other: &Rhythm, (first, second): (usize, usize)) -> f64 
 }
 
 impl Fit {
-    fn of(one: &Rhythm, other: &Rhythm, pairs: Vec<(u32, u32)>) -> Self {
+    fn new(one: &Rhythm, other: &Rhythm, pairs: Vec<(u32, u32)>) -> Self {
         let (Some(&begin), Some(&end)) = (pairs.first(), pairs.last()) else { return Self::default() };
         let within = (end.0 - begin.0 + 1) as usize + (end.1 - begin.1 + 1) as usize;
         let lacking = within - 2 * pairs.len();
@@ -266,12 +266,12 @@ mod tests {
                     own.push(end + lag + random.below(4_000) as i64);
                 }
             }
-            Rhythm::of(own, Vec::new())
+            Rhythm::new(own, Vec::new())
         })
     }
 
     fn anchors(one: &Rhythm, other: &Rhythm) -> Vec<(usize, usize)> {
-        let intervals = Intervals::of(one, other);
+        let intervals = Intervals::new(one, other);
         let mut anchors = predicted(one, other, &intervals, &Lag::default());
         anchors.extend(searched(one, other, &intervals));
         anchors

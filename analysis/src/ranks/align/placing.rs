@@ -86,7 +86,7 @@ fn drafts_of_kind(sequences: &[Sequence], members: &[usize], differences: &mut D
         let (next, rest) = left.split_at(ahead.min(left.len()));
         left = rest;
         let mut guesses =
-            threads::map(next, |&at| Guess::of(at, &sequences[at], &drafts, differences, sequences));
+            threads::map(next, |&at| Guess::new(at, &sequences[at], &drafts, differences, sequences));
         compare_new(&mut guesses, differences, sequences);
         let compared: usize = guesses.iter().map(|guess| guess.candidates.len()).sum();
         let place = |guess| place(sequences, guess, &mut drafts, differences);
@@ -124,7 +124,7 @@ struct Peer {
 }
 
 impl Guess {
-    fn of(
+    fn new(
         at: usize,
         sequence: &Sequence,
         drafts: &[Draft],
@@ -239,7 +239,7 @@ fn place(
             draft.communicator = draft.communicator.max(sequence.communicator);
             draft.add(guess.at, guess.rhythm, &found);
         }
-        None => drafts.push(Draft::of(guess.at, (sequence.rank, sequence.communicator), guess.rhythm)),
+        None => drafts.push(Draft::new(guess.at, (sequence.rank, sequence.communicator), guess.rhythm)),
     }
     again.len()
 }

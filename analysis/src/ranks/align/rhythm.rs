@@ -57,7 +57,7 @@ pub(super) struct Rhythm {
 }
 
 impl Rhythm {
-    pub(super) fn of(ends: Vec<i64>, labels: Vec<Label>) -> Self {
+    pub(super) fn new(ends: Vec<i64>, labels: Vec<Label>) -> Self {
         Self { ends, labels, steps: OnceLock::new(), coarse_steps: OnceLock::new() }
     }
 

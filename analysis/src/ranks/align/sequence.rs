@@ -21,6 +21,6 @@ pub struct Sequence {
 
 impl Sequence {
     pub(super) fn rhythm(&self) -> Rhythm {
-        Rhythm::of(self.calls.iter().map(|&(_, end)| end).collect(), self.labels.clone())
+        Rhythm::new(self.calls.iter().map(|&(_, end)| end).collect(), self.labels.clone())
     }
 }

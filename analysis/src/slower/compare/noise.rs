@@ -67,7 +67,7 @@ impl Noise {
     /// calls is left out. Fewer than two runs teach nothing.
     pub fn calibrate(kernels: &[(&str, &[Run])]) -> Self {
         let groups: Vec<Vec<&[Run]>> = kernels.iter().map(|(_, runs)| vec![*runs]).collect();
-        let observed = Observed::of(&groups);
+        let observed = Observed::new(&groups);
         let mut kernels: Vec<KernelNoise> = kernels
             .iter()
             .zip(observed.own.iter().zip(&observed.within))

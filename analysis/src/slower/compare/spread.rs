@@ -67,7 +67,7 @@ pub struct Spread {
 impl Observed {
     /// `kernels` holds for each kernel its groups of runs; runs of a group are repetitions, and one position is the same
     /// run for every kernel. Runs without calls are left out.
-    pub fn of(kernels: &[Vec<&[Run]>]) -> Self {
+    pub fn new(kernels: &[Vec<&[Run]>]) -> Self {
         let residuals: Vec<Vec<Option<f64>>> = kernels.iter().map(|groups| residuals(groups)).collect();
         let (shared, common) = shared(&residuals, kernels);
         let own = residuals
@@ -252,7 +252,7 @@ mod tests {
 
     fn shrunk(runs: &[Vec<Run>]) -> Spread {
         let groups: Vec<Vec<&[Run]>> = runs.iter().map(|runs| vec![&runs[..3], &runs[3..]]).collect();
-        Observed::of(&groups).shrink()
+        Observed::new(&groups).shrink()
     }
 
     #[test]

@@ -18,14 +18,14 @@ use crate::base::stats::nearest_rank;
 pub fn judge(pairs: &[KernelPair<'_>], rules: &Rules, noise: Option<&Noise>) -> Vec<Judgement> {
     let rules = rules.sane();
     let groups: Vec<Vec<&[Run]>> = pairs.iter().map(|pair| vec![pair.baseline, pair.candidate]).collect();
-    let mut observed = Observed::of(&groups);
+    let mut observed = Observed::new(&groups);
     if let Some(noise) = noise {
         noise.join(pairs, &mut observed);
     }
     let spread = observed.shrink();
     let floors = noise.map(Noise::floors).unwrap_or_default();
     let changes: Vec<Change> =
-        pairs.iter().enumerate().map(|(row, pair)| Change::of(pair, row, &spread, &rules)).collect();
+        pairs.iter().enumerate().map(|(row, pair)| Change::new(pair, row, &spread, &rules)).collect();
     let gated: Vec<f64> = pairs
         .iter()
         .zip(&changes)
@@ -57,7 +57,7 @@ struct Change {
 }
 
 impl Change {
-    fn of(pair: &KernelPair<'_>, row: usize, spread: &Spread, rules: &Rules) -> Self {
+    fn new(pair: &KernelPair<'_>, row: usize, spread: &Spread, rules: &Rules) -> Self {
         let (baseline, candidate) = (side(pair.baseline), side(pair.candidate));
         let mut change = Self {
             baseline,

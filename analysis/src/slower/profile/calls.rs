@@ -42,7 +42,7 @@ pub(super) struct GroupCalls {
 }
 
 impl CallBuffer {
-    pub(super) fn of(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
+    pub(super) fn new(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
         let places = order.agents.len();
         let slots = groups.len() * places;
         let mut counts = vec![0_usize; slots];
@@ -161,7 +161,7 @@ impl CallBuffer {
 fn slice<T: Copy>(values: &Arc<Vec<T>>, all: Range<usize>, kept: &[Range<usize>]) -> SharedSlice<T> {
     let count = kept.iter().map(Range::len).sum::<usize>();
     if count == all.len() {
-        return SharedSlice::of(values, all);
+        return SharedSlice::new(values, all);
     }
     let mut gathered = Vec::with_capacity(count);
     kept.iter().for_each(|range| gathered.extend_from_slice(&values[range.clone()]));

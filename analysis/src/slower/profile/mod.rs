@@ -23,9 +23,9 @@ pub use crate::slower::run::mix::Mix;
 /// launch shapes, and 12 for each call that [`Kernel::mix`] keeps. The order of rows does not matter.
 pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profile {
     let (tables, names, order) = (analysis.tables, &analysis.names, analysis.order());
-    let strata = Strata::of(tables, names, order);
+    let strata = Strata::new(tables, names, order);
     let groups = strata.groups(by);
-    let calls = CallBuffer::of(tables, order, &strata, &groups);
+    let calls = CallBuffer::new(tables, order, &strata, &groups);
 
     let waiting::CollectiveFigures { mut waiting, straggler } =
         waiting::match_collectives(tables, names, &strata, &groups, warmup);

@@ -73,7 +73,7 @@ fn recent(name: NameId, shape: Option<ShapeId>) -> usize {
 }
 
 impl Strata {
-    pub(super) fn of(tables: &Tables, names: &KernelNames, order: &Order) -> Self {
+    pub(super) fn new(tables: &Tables, names: &KernelNames, order: &Order) -> Self {
         let (classes, class_of_shape) = classes(tables);
         let mut place_of_agent: FxHashMap<u32, usize> = FxHashMap::default();
         for (place, ops) in order.agents.iter().enumerate() {

@@ -12,7 +12,7 @@ pub struct SharedSlice<T> {
 
 impl<T> SharedSlice<T> {
     /// The values of `whole` in `range`, which must lie in it.
-    pub(crate) fn of(whole: &Arc<Vec<T>>, range: Range<usize>) -> Self {
+    pub(crate) fn new(whole: &Arc<Vec<T>>, range: Range<usize>) -> Self {
         Self { whole: Arc::clone(whole), range }
     }
 }

@@ -54,7 +54,7 @@ pub struct Work {
 impl Work {
     /// The work of a trace that has only the ops of complete `steps`, if there are any; `gpus` are those of its profile. Needs
     /// operators, calls, ranges and links, and Python frames for modules.
-    pub fn of(
+    pub fn new(
         analysis: &Analysis<'_>,
         key: WorkKey,
         steps: Option<&CompleteSteps>,
@@ -64,7 +64,7 @@ impl Work {
         // A step is a node of its own, with one time.
         let by_step = steps.filter(|_| key != WorkKey::Step);
         let mut builder = Builder::new(by_step.map_or(1, CompleteSteps::count));
-        let place = Place::of(tables, names, key, steps);
+        let place = Place::new(tables, names, key, steps);
         for op in analysis.order().agents.iter().flat_map(AgentOps::ops) {
             let node = place.node(tables, op, &mut builder);
             let time = by_step.map_or(Some(0), |steps| steps.of_op(tables, op)).unwrap_or(0);
@@ -99,7 +99,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn of(tables: &Tables, names: &'a KernelNames, key: WorkKey, steps: Option<&'a CompleteSteps>) -> Self {
+    fn new(tables: &Tables, names: &'a KernelNames, key: WorkKey, steps: Option<&'a CompleteSteps>) -> Self {
         let kind = match key {
             WorkKey::Operator => Kind::Operator(Callers::of(tables)),
             WorkKey::Module => Kind::Module(Box::new(Modules::of(tables))),

@@ -60,7 +60,7 @@ fn reduce_all(files: Vec<PathBuf>, rows: Rows, options: &ReadOptions) -> Run {
     let analysis = Analysis::new(&tables, &Categories::default());
     let distrust = known.unwrap_or_else(|| of_whole(&analysis));
     let mut profile = profile(&analysis, options.by, options.warmup);
-    let work = options.work.map(|key| Work::of(&analysis, key, steps.as_ref(), &profile.gpus));
+    let work = options.work.map(|key| Work::new(&analysis, key, steps.as_ref(), &profile.gpus));
     demangle(&mut profile);
     let steps = steps.map(|steps| Steps {
         name: steps.name(&tables).to_owned(),
