@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::{Batch, Column, Dictionary, Values};
 
-/// `struct ArrowArray`.
+/// The layout of C's `struct ArrowArray`.
 #[repr(C)]
 pub(crate) struct Array {
     length: i64,
@@ -21,7 +21,7 @@ pub(crate) struct Array {
     private_data: *mut c_void,
 }
 
-/// What an array points to.
+/// The memory that an array points to, as its `private_data`.
 struct Owned {
     buffers: Vec<*const c_void>,
     children: Vec<*mut Array>,
@@ -101,7 +101,7 @@ impl Array {
         }
     }
 
-    /// What stands for the end of a stream.
+    /// A released array, which stands for the end of a stream.
     pub(crate) fn none() -> Self {
         Self {
             length: 0,

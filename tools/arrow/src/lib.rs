@@ -15,25 +15,18 @@ use std::sync::Arc;
 pub use schema::Schema;
 pub use stream::Stream;
 
-/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// 64-bit integers.
     Integer,
-    /// 64-bit floating point.
     Float,
-    /// True or false.
     Bool,
-    /// Texts, as places in a dictionary.
+    /// Dictionary arrays: a row has the place of its text.
     Text,
 }
 
-/// A column: its name and its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: Kind,
 }
 
@@ -59,18 +52,16 @@ impl<T: AsRef<str>> FromIterator<T> for Dictionary {
 /// The values of a column in a batch.
 #[derive(Debug)]
 pub enum Values {
-    /// Of [`Kind::Integer`].
     Integers(Vec<i64>),
-    /// Of [`Kind::Float`].
     Floats(Vec<f64>),
-    /// Of [`Kind::Bool`]: a bit each, the lowest first.
+    /// A bit for each row, the lowest first.
     Bools(Vec<u64>),
-    /// Of [`Kind::Text`]: the place of each row in the dictionary.
+    /// The place of each row in the dictionary.
     Texts(Vec<i32>, Arc<Dictionary>),
 }
 
 impl Values {
-    /// Bits of bytes that are 0 or 1.
+    /// Packs bytes that are 0 or 1.
     #[must_use]
     pub fn bools(bytes: &[u8]) -> Self {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 1 | u64::from(byte & 1));
@@ -78,7 +69,6 @@ impl Values {
     }
 }
 
-/// A column of a batch.
 #[derive(Debug)]
 pub struct Column {
     /// The values; any where they are unknown.
@@ -90,14 +80,13 @@ pub struct Column {
 /// Some rows of a table.
 #[derive(Debug)]
 pub struct Batch {
-    /// How many.
     pub rows: usize,
     /// A column for each of [`Batches::fields`].
     pub columns: Vec<Column>,
 }
 
 impl Batch {
-    /// Whether each column has as many values as there are rows, of the type that its field states.
+    /// True if each column has as many values as there are rows, of the type that its field states.
     fn fits(&self, fields: &[Field]) -> bool {
         let words = self.rows.div_ceil(64);
         let fits = |(column, field): (&Column, &Field)| {
@@ -128,7 +117,6 @@ impl Batch {
 
 /// Makes the rows of a table.
 pub trait Batches: Send {
-    /// The columns.
     fn fields(&self) -> &[Field];
 
     /// The next rows; none at the end.

@@ -7,7 +7,7 @@ use crate::{Field, Kind};
 
 const NULLABLE: i64 = 2;
 
-/// `struct ArrowSchema`.
+/// The layout of C's `struct ArrowSchema`.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Schema {
@@ -25,7 +25,7 @@ pub struct Schema {
 // SAFETY: the struct owns what it points to, and nothing in that belongs to a thread.
 unsafe impl Send for Schema {}
 
-/// What a schema points to.
+/// The memory that a schema points to, as its `private_data`.
 struct Owned {
     name: CString,
     children: Vec<*mut Schema>,

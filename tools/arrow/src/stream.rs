@@ -10,7 +10,8 @@ use crate::{Batches, Schema};
 /// `EIO`, with which a stream says that it failed.
 const FAILED: c_int = 5;
 
-/// `struct ArrowArrayStream`: a reader moves it out of its place and releases it; else it is released when it is dropped.
+/// The layout of C's `struct ArrowArrayStream`. A reader moves it out of its place and releases it; else it is released when it is
+/// dropped.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Stream {
@@ -65,7 +66,7 @@ impl Owned {
     }
 }
 
-/// What a stream owns.
+/// The batches behind the `private_data` of a stream.
 unsafe fn owned<'a>(stream: *mut Stream) -> &'a mut Owned {
     // SAFETY: the caller passes a stream that lives.
     let stream = unsafe { &mut *stream };
@@ -122,19 +123,19 @@ mod tests {
 
     static DROPPED: AtomicUsize = AtomicUsize::new(0);
 
-    struct Two {
+    struct TwoBatches {
         fields: Vec<Field>,
         left: usize,
         texts: Arc<Dictionary>,
     }
 
-    impl Drop for Two {
+    impl Drop for TwoBatches {
         fn drop(&mut self) {
             DROPPED.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    impl Batches for Two {
+    impl Batches for TwoBatches {
         fn fields(&self) -> &[Field] {
             &self.fields
         }
@@ -154,7 +155,7 @@ mod tests {
     fn stream(left: usize, texts: &Arc<Dictionary>) -> Stream {
         let field = |name: &str, kind| Field { name: name.to_owned(), kind };
         let fields = vec![field("n", Kind::Integer), field("t", Kind::Text)];
-        Stream::new(Box::new(Two { fields, left, texts: Arc::clone(texts) }))
+        Stream::new(Box::new(TwoBatches { fields, left, texts: Arc::clone(texts) }))
     }
 
     fn next(stream: &mut Stream) -> Result<Array, String> {

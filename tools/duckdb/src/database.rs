@@ -13,7 +13,6 @@ use crate::handles::{ConfigHandle, ConnectionHandle, DatabaseHandle, Handle};
 pub struct Settings(Vec<(String, String)>);
 
 impl Settings {
-    /// Adds a setting.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.0.push((name.to_owned(), value.into()));
@@ -38,7 +37,7 @@ pub struct Connection {
     pub(crate) shared: Arc<SharedConnection>,
 }
 
-/// What a connection and the objects that need it have in common.
+/// A connection, shared by all objects that must not outlive it.
 #[derive(Debug)]
 pub(crate) struct SharedConnection {
     pub(crate) handle: ConnectionHandle,

@@ -11,15 +11,11 @@ use crate::handles::{
     TaskState, TypeHandle, ValueHandle, VectorHandle,
 };
 
-/// Frees what was given to DuckDB.
+/// DuckDB calls it when it drops the object that the data belongs to.
 pub(crate) type Delete = unsafe extern "C" fn(*mut c_void);
-/// Declares the columns of a table function.
 pub(crate) type BindFunction = unsafe extern "C" fn(BindInfo);
-/// Starts a scan.
 pub(crate) type InitFunction = unsafe extern "C" fn(InitInfo);
-/// Fills a chunk.
 pub(crate) type ScanFunction = unsafe extern "C" fn(FunctionInfo, ChunkHandle);
-/// Names the function behind a table that does not exist.
 pub(crate) type ReplaceFunction = unsafe extern "C" fn(ReplacementInfo, *const c_char, *mut c_void);
 
 /// Declares the functions of the library: a table of pointers, and a function for each.
@@ -35,7 +31,7 @@ macro_rules! functions {
 
         impl Functions {
             /// Looks up every function with `symbol`.
-            fn of(path: &Path, symbol: impl Fn(&CStr) -> *mut c_void) -> Result<Self> {
+            fn load(path: &Path, symbol: impl Fn(&CStr) -> *mut c_void) -> Result<Self> {
                 let find = |name: &'static CStr| {
                     let pointer = symbol(name);
                     let function = name.to_str().unwrap_or_default();
@@ -77,7 +73,7 @@ macro_rules! functions {
                 $(#[link_name = concat!("duckdb_", stringify!($name))] fn $name();)*
             }
 
-            /// The address of a function, null where it is none of these.
+            /// Null for the name of any other function.
             pub(super) fn find(name: &CStr) -> *mut c_void {
                 let known = [
                     $((functions!(@name $safe), $safe as *mut c_void),)*
@@ -224,7 +220,6 @@ fn functions() -> &'static Functions {
     FUNCTIONS.get().expect("the library is loaded before any handle is made")
 }
 
-/// Whether the functions are known.
 pub(crate) fn are_known() -> bool {
     FUNCTIONS.get().is_some()
 }
@@ -234,13 +229,12 @@ pub(crate) fn are_known() -> bool {
 /// # Errors
 /// [`Error::Function`] where one is missing.
 pub(crate) fn look_up(path: &Path, symbol: impl Fn(&CStr) -> *mut c_void) -> Result<()> {
-    let functions = Functions::of(path, symbol)?;
+    let functions = Functions::load(path, symbol)?;
     // Another thread may have been faster.
     let _ = FUNCTIONS.set(functions);
     Ok(())
 }
 
-/// The address of a function of the DuckDB that is linked.
 #[cfg(feature = "linked")]
 pub(crate) fn linked(name: &CStr) -> *mut c_void {
     linked::find(name)

@@ -3,16 +3,14 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-/// A pointer to an object.
 pub(crate) trait Handle {
-    /// No object: for DuckDB to write one to.
+    /// Stands for no object, and is where DuckDB writes one to.
     const NULL: Self;
 }
 
-/// Declares handles.
+/// Each handle is a type of its own, so that the compiler tells a vector from a chunk, which are both pointers in C.
 macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident;)*) => {$(
-        $(#[$doc])*
+    ($($name:ident;)*) => {$(
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(transparent)]
         pub(crate) struct $name(*mut c_void);
@@ -24,37 +22,21 @@ macro_rules! handles {
 }
 
 handles! {
-    /// `duckdb_database`.
     DatabaseHandle;
-    /// `duckdb_connection`.
     ConnectionHandle;
-    /// `duckdb_config`.
     ConfigHandle;
-    /// `duckdb_extracted_statements`.
     ExtractedHandle;
-    /// `duckdb_prepared_statement`.
     PreparedHandle;
-    /// `duckdb_data_chunk`.
     ChunkHandle;
-    /// `duckdb_vector`.
     VectorHandle;
-    /// `duckdb_selection_vector`.
     SelectionHandle;
-    /// `duckdb_logical_type`.
     TypeHandle;
-    /// `duckdb_value`.
     ValueHandle;
-    /// `duckdb_table_function`.
     FunctionHandle;
-    /// `duckdb_bind_info`.
     BindInfo;
-    /// `duckdb_init_info`.
     InitInfo;
-    /// `duckdb_function_info`.
     FunctionInfo;
-    /// `duckdb_replacement_scan_info`.
     ReplacementInfo;
-    /// `duckdb_task_state`.
     TaskState;
 }
 
@@ -74,12 +56,11 @@ pub(crate) struct ResultHandle {
 }
 
 impl ResultHandle {
-    /// For DuckDB to fill in.
     pub(crate) const EMPTY: Self =
         Self { deprecated: [0; 3], columns: null_mut(), message: null_mut(), internal: null_mut() };
 }
 
-/// `duckdb_query_progress_type`.
+/// The C type is `duckdb_query_progress_type`.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub(crate) struct QueryProgress {

@@ -1,4 +1,4 @@
-//! DuckDB behind a safe interface: the only crate of the tools with `unsafe`.
+//! DuckDB behind a safe interface; with `arrow` the only crate of the tools that has `unsafe`.
 //!
 //! Nothing is linked: [`load`] opens `libduckdb.so` while the program runs and looks up the functions that are used
 //! (`functions.rs`), so that building needs no library and programs start without it; the features `linked` and `bundled` link one

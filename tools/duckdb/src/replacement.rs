@@ -7,7 +7,7 @@ use crate::database::Database;
 use crate::functions;
 use crate::handles::ReplacementInfo;
 
-/// What the name of a table stands for.
+/// Stands where a statement has the name of a table that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replacement {
     /// The table function of this name, without parameters.

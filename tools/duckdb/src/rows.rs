@@ -33,18 +33,16 @@ impl Rows {
         Ok(rows)
     }
 
-    /// The message of a failed statement.
+    /// The message of the statement, which has failed.
     pub(crate) fn message(mut self) -> String {
         // SAFETY: The result was filled in by DuckDB.
         functions::text(unsafe { functions::result_error(&mut self.handle) })
     }
 
-    /// The names of the columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.columns.iter().map(|(name, _)| name.as_str())
     }
 
-    /// Whether the values of a column are numbers.
     pub fn is_number(&self, column: usize) -> bool {
         self.columns.get(column).is_some_and(|(_, kind)| kind.is_number())
     }
@@ -76,7 +74,6 @@ impl Drop for Rows {
     }
 }
 
-/// A chunk of a result.
 struct FetchedChunk(ChunkHandle);
 
 impl Drop for FetchedChunk {

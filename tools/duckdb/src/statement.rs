@@ -18,23 +18,17 @@ pub struct Statements {
     connection: Arc<SharedConnection>,
 }
 
-/// A prepared statement.
 #[derive(Debug)]
 pub struct Statement {
     handle: PreparedHandle,
     connection: Arc<SharedConnection>,
 }
 
-/// The value of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Parameter {
-    /// `null`.
     Null,
-    /// An integer.
     Integer(i64),
-    /// A floating-point number.
     Float(f64),
-    /// A text.
     Text(String),
 }
 
@@ -56,7 +50,6 @@ impl Connection {
 }
 
 impl Statements {
-    /// Whether there is another statement.
     pub fn has_next(&self) -> bool {
         self.next < self.count
     }
@@ -91,10 +84,9 @@ impl Drop for Statements {
     }
 }
 
-/// What a statement does, as far as it matters whether it writes files.
+/// The kinds of statements, as far as they differ in whether they write files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It returns rows.
     Query,
     /// It writes a file or opens one: `COPY`, `EXPORT`, `ATTACH`, `LOAD`.
     Files,
@@ -105,7 +97,6 @@ pub enum Effect {
 }
 
 impl Statement {
-    /// What the statement does.
     pub fn effect(&self) -> Effect {
         // The numbers of `duckdb_statement_type`.
         match functions::prepared_statement_type(self.handle) {

@@ -12,13 +12,11 @@ use crate::output::Chunk;
 
 /// A function that stands where a table can stand. All its parameters are texts.
 pub trait TableFunction: Send + Sync + 'static {
-    /// The name.
     fn name(&self) -> &str;
-    /// How many parameters it has.
     fn parameters(&self) -> usize {
         0
     }
-    /// Parameters that a call may name.
+    /// Parameters that a call may give by name, as `trace := 'a.db'`.
     fn named_parameters(&self) -> &[&str] {
         &[]
     }
@@ -40,7 +38,6 @@ pub struct Call {
 
 /// A call whose parameters were checked.
 pub trait Bound: Send + Sync {
-    /// The columns.
     fn columns(&self) -> Vec<(String, Type)>;
     /// About how many rows there are, where that is known.
     fn estimate(&self) -> Option<u64>;

@@ -2,24 +2,19 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-/// A value of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// `null`.
     Null,
-    /// True or false.
     Bool(bool),
-    /// An integer of any width.
+    /// DuckDB's widest integers have 128 bits.
     Integer(i128),
     /// A number with `scale` decimal places, times ten to the power of `scale`.
     Decimal(i128, u8),
-    /// A floating-point number.
     Float(f64),
-    /// A text.
     Text(String),
     /// A list; a map is a list of structures of `key` and `value`.
     List(Vec<Value>),
-    /// A structure: fields by name.
+    /// Fields by name.
     Struct(Vec<(String, Value)>),
 }
 

@@ -36,7 +36,7 @@ pub(crate) enum Width {
 }
 
 impl Width {
-    fn of(id: u32) -> Option<Self> {
+    fn from_id(id: u32) -> Option<Self> {
         Some(match id {
             2 => Self::I8,
             3 => Self::I16,
@@ -64,10 +64,10 @@ impl VectorType {
             11 => Self::Double,
             17 => Self::Text,
             19 => Self::Decimal(
-                Width::of(functions::decimal_internal_type(of.0))?,
+                Width::from_id(functions::decimal_internal_type(of.0))?,
                 functions::decimal_scale(of.0),
             ),
-            23 => Self::Enum(Width::of(functions::enum_internal_type(of.0))?, dictionary(&of)),
+            23 => Self::Enum(Width::from_id(functions::enum_internal_type(of.0))?, dictionary(&of)),
             24 | 26 => Self::List(Box::new(Self::take(functions::list_type_child_type(of.0))?)),
             25 => {
                 let fields = 0..functions::struct_type_child_count(of.0);
@@ -78,7 +78,7 @@ impl VectorType {
                 Self::Struct(fields.map(field).collect::<Option<_>>()?)
             }
             36 => Self::Null,
-            id => Self::Integer(Width::of(id)?),
+            id => Self::Integer(Width::from_id(id)?),
         })
     }
 

@@ -15,9 +15,8 @@ const STACK: usize = 8 << 20;
 /// setting `external_threads`, so that it has no threads of its own.
 #[derive(Debug)]
 pub struct Workers {
-    /// Dropped for the end.
+    /// The threads end when it is dropped.
     stop: Option<Sender<()>>,
-    /// Whether they have started.
     starter: Option<JoinHandle<bool>>,
 }
 
@@ -36,7 +35,7 @@ impl Workers {
         Self { stop: Some(stop), starter: Builder::new().spawn(starter).ok() }
     }
 
-    /// Ends the threads after their present tasks. Whether they had started.
+    /// Ends the threads after their present tasks; true if they had started.
     pub fn end(mut self) -> bool {
         self.stop()
     }

@@ -37,7 +37,7 @@ fn raised(py: Python<'_>, failure: &Failure) -> PyErr {
     error().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// What is not among the names that exist.
+/// The error of a name that does not exist, with a similar one as hint.
 fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Failure {
     let hint = match cli::similar(name, names.clone()) {
         Some(similar) => format!("a similar name exists: '{similar}'"),
@@ -46,7 +46,6 @@ fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str> + Cl
     Failure::usage(format!("no such {what}: {name}")).with_hint(hint)
 }
 
-/// Opened traces.
 #[pyclass(frozen, name = "Source", module = "rtl._native")]
 struct PySource(Arc<Source>);
 
@@ -67,7 +66,6 @@ impl PySource {
         tables::all().iter().map(|table| table.name).collect()
     }
 
-    /// A table, or some columns of it.
     #[pyo3(signature = (name, columns=None))]
     fn table(&self, py: Python<'_>, name: &str, columns: Option<Vec<String>>) -> PyResult<Table> {
         let found = tables::find(name).ok_or_else(|| {
@@ -96,19 +94,18 @@ struct Table {
 
 #[pymethods]
 impl Table {
-    /// Its name.
     #[getter]
     fn name(&self) -> &'static str {
         self.table.name
     }
 
-    /// What it has, on one line.
+    /// One line on its rows.
     #[getter]
     fn about(&self) -> &'static str {
         self.table.about
     }
 
-    /// Its columns, and what each has on one line.
+    /// The names of its columns, each with one line on its values.
     #[getter]
     fn columns(&self) -> Vec<(&'static str, &'static str)> {
         let column = |&column: &usize| (self.table.columns[column].name, self.table.columns[column].about);
@@ -154,7 +151,7 @@ fn call(py: Python<'_>, line: Vec<OsString>) -> PyResult<(u8, String, String)> {
     }
 }
 
-/// What `rtl/` imports.
+/// The module that the Python half imports as `rtl._native`.
 #[pymodule(name = "_native")]
 mod native {
     #[pymodule_export]

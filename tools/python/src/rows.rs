@@ -28,7 +28,7 @@ impl Rows {
     pub(crate) fn new(table: &'static Table, columns: Vec<usize>, traces: Vec<Arc<Loaded>>) -> Self {
         let texts = |&column: &usize| {
             let column = &table.columns[column];
-            (column.kind == Type::Text).then(|| Texts::of(table, column, &traces))
+            (column.kind == Type::Text).then(|| Texts::new(table, column, &traces))
         };
         let texts = columns.iter().map(texts).collect();
         Self { fields: fields(table, &columns), table, columns, traces, texts, next: (0, 0) }

@@ -12,12 +12,12 @@ const NULL: i32 = -1;
 pub(crate) struct Texts {
     dictionary: Arc<arrow::Dictionary>,
     codes: HashMap<String, i32>,
-    /// For each trace, the code of each place in its dictionary.
+    /// By trace: the code of each place in its dictionary.
     places: Vec<Vec<i32>>,
 }
 
 impl Texts {
-    pub(crate) fn of(table: &Table, column: &Column, traces: &[Arc<Loaded>]) -> Self {
+    pub(crate) fn new(table: &Table, column: &Column, traces: &[Arc<Loaded>]) -> Self {
         let mut codes = HashMap::new();
         let mut ordered = Vec::new();
         let mut code = |text: &str| -> i32 {
@@ -61,7 +61,7 @@ impl Texts {
     }
 }
 
-/// What the rows of a column refer to.
+/// A sink that collects which texts the rows of a column refer to.
 #[derive(Default)]
 struct Used {
     dictionary: Option<Dictionary>,

@@ -18,7 +18,7 @@ pub(crate) struct DataSets {
     statement: Mutex<Statement>,
 }
 
-/// What the running statements need, and what was read for them.
+/// The needs of the running statements, and the manifests that were read for them.
 #[derive(Debug, Default)]
 struct Statement {
     needed: Needed,
@@ -31,7 +31,7 @@ type Runs = Arc<Vec<(PathBuf, Manifest)>>;
 /// The columns that folders state, of a table without files.
 const NOTHING: &str = "(SELECT NULL::VARCHAR AS job, NULL::VARCHAR AS run) WHERE false";
 
-/// Whether a data set has a table with one of the columns `job`, `run` and `rank`.
+/// True if a data set has a table with that one of the columns `job`, `run` and `rank`.
 pub(crate) fn has_column(table: &str, column: &str) -> bool {
     let has_rank = |table: &tables::Table| table.columns.iter().any(|column| column.name == "rank");
     let of_trace = ops_and_stored().find(|known| known.name == table);

@@ -19,14 +19,13 @@ use crate::watch::{self, ProgressOfStatement};
 /// Shorter statements get no threads.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// An open database.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// They start with the first statement of the user.
     workers: OnceCell<Workers>,
     connection: Connection,
     source: Arc<Source>,
-    /// Whether the user may have views, macros or prepared statements, which read tables that a later text does not name.
+    /// True if the user may have views, macros or prepared statements, which read tables that a later text does not name.
     has_own: Cell<bool>,
 }
 
@@ -104,7 +103,7 @@ impl Engine {
 
     /// A bar on standard error until it is dropped, where the next statement takes long.
     pub(crate) fn progress(&self, quiet: bool) -> ProgressOfStatement {
-        ProgressOfStatement::of(self.interrupter(), quiet)
+        ProgressOfStatement::start(self.interrupter(), quiet)
     }
 
     fn set(&self, setting: &str, value: &str) -> duckdb::Result<()> {
@@ -116,7 +115,7 @@ impl Engine {
         self.run(statement, &[], |_| Ok(()))?.map_or(Ok(()), |mut rows| drain(&mut rows))
     }
 
-    /// Whether queries could write files of data sets, and so statements are checked.
+    /// With data sets, queries could write their files, so that statements are checked.
     fn is_guarded(&self) -> bool {
         !self.source.data_sets.is_empty()
     }
@@ -131,7 +130,7 @@ impl Engine {
             );
             let mut rows = self.run(&query, &[], |_| Ok(())).ok()??;
             match rows.next_rows().ok()??.first()?.first()? {
-                Value::Text(parse) => Some(Needed::of(parse, parameters, &data_sets::has_column)),
+                Value::Text(parse) => Some(Needed::parse(parse, parameters, &data_sets::has_column)),
                 _ => None,
             }
         };

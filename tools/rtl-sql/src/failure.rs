@@ -2,19 +2,19 @@
 
 use cli::{Exit, Failure};
 
-/// What DuckDB puts before the message of a table that cannot be read.
+/// DuckDB puts it before the message of a table that cannot be read.
 const OF_A_TABLE: &str = "Error in replacement scan: ";
 
-/// What a table function puts before the message of a trace that cannot be read.
+/// A table function puts it before the message of a trace that cannot be read, so that [`query`] tells it from an error of the text.
 const OF_A_TRACE: &str = "Error in trace: ";
 
 /// The message of a table function that cannot read a trace.
-pub(crate) fn of_trace(error: rtl_schema::Error) -> String {
+pub(crate) fn trace_message(error: rtl_schema::Error) -> String {
     format!("{OF_A_TRACE}{error}\n{}", error.hint())
 }
 
 /// The failure of a library that cannot be used, or of a query.
-pub(crate) fn of(error: duckdb::Error) -> Failure {
+pub(crate) fn from_duckdb(error: duckdb::Error) -> Failure {
     match error {
         duckdb::Error::Query(message) => query(&message),
         duckdb::Error::Type { .. } => {
@@ -28,9 +28,9 @@ pub(crate) fn of(error: duckdb::Error) -> Failure {
 }
 
 /// The failure of a result while it is read and printed.
-pub(crate) fn of_rows(error: anyhow::Error) -> Failure {
+pub(crate) fn from_rows(error: anyhow::Error) -> Failure {
     match error.downcast::<duckdb::Error>() {
-        Ok(error) => of(error),
+        Ok(error) => from_duckdb(error),
         Err(error) => Failure::from(error),
     }
 }

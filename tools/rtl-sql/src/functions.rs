@@ -37,7 +37,7 @@ impl TableFunction for TableOfTraces {
 
     fn bind(&self, call: &Call) -> Result<Box<dyn Bound>, String> {
         let named = call.named.iter().find(|(name, _)| name == "trace");
-        BoundTable::of(self.table, &self.source, named.map(|(_, value)| value.as_str()))
+        BoundTable::bind(self.table, &self.source, named.map(|(_, value)| value.as_str()))
     }
 }
 
@@ -54,7 +54,7 @@ impl TableFunction for OpsOfTrace {
         let table = tables::find("ops").ok_or("there is no table ops")?;
         let name =
             call.parameters.first().and_then(Option::as_deref).ok_or("trace() needs the name of a trace")?;
-        BoundTable::of(table, &self.source, Some(name))
+        BoundTable::bind(table, &self.source, Some(name))
     }
 }
 
@@ -66,7 +66,11 @@ struct BoundTable {
 }
 
 impl BoundTable {
-    fn of(table: &'static Table, source: &Arc<Source>, name: Option<&str>) -> Result<Box<dyn Bound>, String> {
+    fn bind(
+        table: &'static Table,
+        source: &Arc<Source>,
+        name: Option<&str>,
+    ) -> Result<Box<dyn Bound>, String> {
         let position = name.map(|name| source.find(name).ok_or_else(|| unknown(source, name))).transpose()?;
         source.want(table.needs);
         Ok(Box::new(Self { table, source: Arc::clone(source), position }))
@@ -93,7 +97,7 @@ impl Bound for BoundTable {
         let needs =
             |&column: &usize| self.table.columns.get(column).map_or(Select::ops(), |column| column.needs);
         let select = columns.iter().map(needs).fold(self.table.needs, Select::union);
-        let traces = self.source.load(self.position, select).map_err(failure::of_trace)?;
+        let traces = self.source.load(self.position, select).map_err(failure::trace_message)?;
         Ok(Box::new(TableScan::new(self.table, columns.to_vec(), traces)))
     }
 }

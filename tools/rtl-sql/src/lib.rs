@@ -5,7 +5,6 @@
 //! `render` prints results. Of data sets, `data_sets` makes a query of every table that a statement names, over the runs that it
 //! can need (`needed`).
 
-/// The command line.
 pub mod args;
 mod data_sets;
 mod dot;
@@ -74,13 +73,13 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
             return Err(Failure::usage("--format parquet needs --output <FILE>"));
         }
         None => {
-            let engine = Engine::open(&source, None).map_err(failure::of)?;
+            let engine = Engine::open(&source, None).map_err(failure::from_duckdb)?;
             let progress = engine.progress(rendering.console.quiet);
-            let rows = engine.execute(&query, &arguments.parameters).map_err(failure::of)?;
+            let rows = engine.execute(&query, &arguments.parameters).map_err(failure::from_duckdb)?;
             drop(progress);
             if let Some(rows) = rows {
-                let style = Style::of(rendering, out.is_terminal());
-                render::render(rows, style, out).map_err(failure::of_rows)?;
+                let style = Style::new(rendering, out.is_terminal());
+                render::render(rows, style, out).map_err(failure::from_rows)?;
             }
             engine.leave();
         }
@@ -98,12 +97,12 @@ fn write_file(
     if arguments.rendering.format == Format::Parquet {
         parquet::write(arguments, query, source, &file)?;
     } else {
-        let engine = Engine::open(source, None).map_err(failure::of)?;
-        let rows = engine.execute(query, &arguments.parameters).map_err(failure::of)?;
+        let engine = Engine::open(source, None).map_err(failure::from_duckdb)?;
+        let rows = engine.execute(query, &arguments.parameters).map_err(failure::from_duckdb)?;
         let mut writer = file.writer()?;
         if let Some(rows) = rows {
-            render::render(rows, Style::of(&arguments.rendering, false), &mut writer)
-                .map_err(failure::of_rows)?;
+            render::render(rows, Style::new(&arguments.rendering, false), &mut writer)
+                .map_err(failure::from_rows)?;
         }
         engine.leave();
         writer.finish()?;

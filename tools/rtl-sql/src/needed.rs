@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// The runs and ranks that a text can need.
 #[derive(Debug, Default)]
 pub(crate) struct Needed {
-    /// What each place of a table asks for; `None` where one asks for everything.
+    /// The condition of each place that names a table; `None` where one place asks for everything.
     places: Option<Vec<Condition>>,
 }
 
@@ -33,8 +33,8 @@ type Ranks = RangeInclusive<i64>;
 type Node = Map<String, Value>;
 
 impl Needed {
-    /// What a text can need, by what `json_serialize_sql` says of it. `has_column` knows the tables of data sets and their columns.
-    pub(crate) fn of(
+    /// The needs of a text by its parse, which `json_serialize_sql` gives. `has_column` knows the tables of data sets and their columns.
+    pub(crate) fn parse(
         parse: &str,
         parameters: &[(String, Parameter)],
         has_column: &dyn Fn(&str, &str) -> bool,
@@ -46,7 +46,7 @@ impl Needed {
         Self { places: Some(search.places).filter(|places| is_known && !places.is_empty()) }
     }
 
-    /// Whether a run can be needed, by the names of its folders.
+    /// True if a run can be needed, by the names of its folders.
     pub(crate) fn has(&self, job: &str, run: &str) -> bool {
         // DuckDB decodes these names.
         let can_be = |lists: &[Vec<String>], name: &str| {
@@ -56,7 +56,6 @@ impl Needed {
         self.places.as_ref().is_none_or(|places| places.iter().any(fits))
     }
 
-    /// Whether rows of a bucket can be needed.
     pub(crate) fn has_bucket(&self, bucket: &Bucket) -> bool {
         let has_any = |ranks: &Vec<Ranks>| ranks.iter().any(|ranks| bucket.has_any(ranks));
         let fits = |place: &Condition| place.rank.iter().all(has_any);

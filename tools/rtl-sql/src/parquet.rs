@@ -19,15 +19,15 @@ pub(crate) fn write(
     file: &AtomicFile,
 ) -> Result<(), Failure> {
     let place = file.place();
-    let engine = Engine::open(source, Some(&place)).map_err(failure::of)?;
+    let engine = Engine::open(source, Some(&place)).map_err(failure::from_duckdb)?;
     let query = query.trim().trim_end_matches(';');
     // The query may end with a comment.
     let copy = format!(
         "COPY ({query}\n) TO '{}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)",
         quoted(&place)
     );
-    let rows = engine.execute_around(query, &copy, &arguments.parameters).map_err(failure::of)?;
-    rows.map_or(Ok(None), |mut rows| rows.next_rows()).map_err(failure::of)?;
+    let rows = engine.execute_around(query, &copy, &arguments.parameters).map_err(failure::from_duckdb)?;
+    rows.map_or(Ok(None), |mut rows| rows.next_rows()).map_err(failure::from_duckdb)?;
     engine.leave();
     Ok(())
 }

@@ -34,7 +34,6 @@ struct TraceFile {
 enum State {
     #[default]
     Closed,
-    /// Not read yet.
     Open(Box<rtl_schema::Trace>),
     Read(Arc<Trace>),
 }
@@ -72,7 +71,7 @@ impl Source {
         }
     }
 
-    /// Whether there are both traces and data sets, whose tables have the same names.
+    /// True where there are both traces and data sets, whose tables have the same names.
     pub(crate) fn is_mixed(&self) -> bool {
         !self.traces.is_empty() && !self.data_sets.is_empty()
     }
@@ -83,7 +82,7 @@ impl Source {
         traces.chain(self.data_sets.labels()).collect()
     }
 
-    /// What the name of a table stands for: of traces a table function, of data sets a query over their files.
+    /// The replacement of the name of a table: for traces a table function, for data sets a query over their files.
     pub(crate) fn table(&self, name: &str) -> Option<Result<Replacement, String>> {
         if self.data_sets.is_empty() {
             return tables::find(name).map(|table| Ok(Replacement::Function(table.name.to_owned())));

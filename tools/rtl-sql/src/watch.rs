@@ -17,7 +17,6 @@ const TICK: Duration = Duration::from_millis(125);
 /// The length of the bar: thousandths of a percent.
 const WHOLE: u64 = 100 << 14;
 
-/// Whether a bar can be shown.
 pub(crate) fn has_terminal() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -30,7 +29,7 @@ pub(crate) struct ProgressOfStatement {
 }
 
 impl ProgressOfStatement {
-    pub(crate) fn of(interrupter: Interrupter, quiet: bool) -> Self {
+    pub(crate) fn start(interrupter: Interrupter, quiet: bool) -> Self {
         let is_done = Arc::new(AtomicBool::new(false));
         let stop = Arc::clone(&is_done);
         let follow = move || {
@@ -72,7 +71,7 @@ pub(crate) struct Interrupts(Handler);
 impl Interrupts {
     /// # Errors
     /// Where the system gives no handler.
-    pub(crate) fn of(interrupter: Interrupter) -> std::io::Result<Self> {
+    pub(crate) fn start(interrupter: Interrupter) -> std::io::Result<Self> {
         Handler::start(&[INTERRUPT], move |_| interrupter.interrupt()).map(Self)
     }
 }

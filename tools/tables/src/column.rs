@@ -12,28 +12,23 @@ use crate::sink::{CHUNK, Sink, Validity};
 /// Writes the values of some rows.
 type Fill = Box<dyn Fn(&Loaded, Range<usize>, &mut dyn Sink) + Send + Sync>;
 
-/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// True or false.
     Bool,
-    /// Signed integers of 64 bits.
+    /// 64 bits, signed.
     Integer,
-    /// Floating-point numbers of 64 bits.
+    /// 64 bits.
     Float,
-    /// Texts in UTF-8.
     Text,
 }
 
-/// A column of a table.
 pub struct Column {
-    /// Its name, in lower case.
+    /// In lower case.
     pub name: &'static str,
-    /// The type of its values.
     pub kind: Type,
     /// One line for people.
     pub about: &'static str,
-    /// The parts of a trace that it is made of.
+    /// The parts of a trace that must have been read before it is filled.
     pub needs: Select,
     fill: Fill,
 }
@@ -58,7 +53,7 @@ impl Column {
         Self { name, kind, about, needs: Select::ops(), fill }
     }
 
-    /// The same column, for which these parts of a trace are read.
+    /// Adds parts of a trace that are read for it.
     pub(crate) fn needing(self, needs: Select) -> Self {
         Self { needs: self.needs.union(needs), ..self }
     }
@@ -77,32 +72,6 @@ impl Column {
         Self::new(name, Type::Integer, about, Box::new(fill))
     }
 
-    /// Integers, which may be unknown. Where `fill` is true, it has written all values at once.
-    pub(crate) fn integers_or(
-        name: &'static str,
-        about: &'static str,
-        fill: impl Fn(&Loaded, Range<usize>, &mut dyn Sink) -> bool + Send + Sync + 'static,
-        value: impl Fn(&Loaded, usize) -> Option<i64> + Send + Sync + 'static,
-    ) -> Self {
-        Self::integers(name, about, move |trace, rows, out| {
-            if !fill(trace, rows.clone(), out)
-                && let Some(validity) = nullable(out.integers(), rows, |row| value(trace, row))
-            {
-                out.set_validity(&validity);
-            }
-        })
-    }
-
-    /// Integers that are all known, written at once.
-    pub(crate) fn integers(
-        name: &'static str,
-        about: &'static str,
-        fill: impl Fn(&Loaded, Range<usize>, &mut dyn Sink) + Send + Sync + 'static,
-    ) -> Self {
-        Self::new(name, Type::Integer, about, Box::new(fill))
-    }
-
-    /// Floating-point numbers.
     pub(crate) fn float(
         name: &'static str,
         about: &'static str,
@@ -116,7 +85,6 @@ impl Column {
         Self::new(name, Type::Float, about, Box::new(fill))
     }
 
-    /// True or false.
     pub(crate) fn bool(
         name: &'static str,
         about: &'static str,
@@ -139,7 +107,6 @@ impl Column {
         Self::dictionary(name, about, Dictionary::Texts, move |trace, row| trace.place(value(trace, row)))
     }
 
-    /// Places in a dictionary.
     pub(crate) fn dictionary(
         name: &'static str,
         about: &'static str,
@@ -155,7 +122,7 @@ impl Column {
         Self::new(name, Type::Text, about, Box::new(fill))
     }
 
-    /// Words, of which there are few.
+    /// A set of few words, which need no dictionary.
     pub(crate) fn word(
         name: &'static str,
         about: &'static str,

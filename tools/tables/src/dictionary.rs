@@ -5,9 +5,8 @@ use crate::loaded::Loaded;
 /// A dictionary of a trace. All but [`Dictionary::Label`] have the strings of the trace in the same places, each in another form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dictionary {
-    /// The name of the trace alone.
+    /// One text: the name of the trace.
     Label,
-    /// Strings as stored.
     Texts,
     /// Strings as names of kernels.
     Kernels,

@@ -1,4 +1,4 @@
-//! What single kernels state: collectives and hardware counters.
+//! Tables of what belongs to single kernels: collectives and hardware counters.
 
 use rtl_schema::table::{Collective, Counter, Track};
 use rtl_schema::{NameId, Select};

@@ -1,4 +1,4 @@
-//! What the host did.
+//! Tables of the host: calls, operators, ranges and allocations.
 
 use rtl_schema::Select;
 use rtl_schema::table::{Allocation, Range, RangeKind};

@@ -44,7 +44,6 @@ static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
     ]
 });
 
-/// All tables.
 pub fn all() -> &'static [Table] {
     &TABLES
 }

@@ -37,17 +37,15 @@ impl Loaded {
         }
     }
 
-    /// The name of the trace.
+    /// The column `trace`.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// The parts that were read.
     pub fn select(&self) -> Select {
         self.select
     }
 
-    /// The columns that were read.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -76,12 +74,10 @@ impl Loaded {
         categories[place].as_deref()
     }
 
-    /// The launch latency of each op.
     pub(crate) fn latencies(&self) -> &OpLatencies {
         self.latencies.get_or_init(|| OpLatencies::of(&self.tables))
     }
 
-    /// The pieces of idle time.
     pub(crate) fn idle(&self) -> &[IdlePiece] {
         self.idle.get_or_init(|| idle::pieces(&self.tables))
     }
@@ -142,7 +138,6 @@ impl Loaded {
         self.tables.processes.get(process.index())?.pid
     }
 
-    /// The rank of a process.
     pub(crate) fn rank(&self, process: ProcessId) -> Option<i64> {
         self.tables.processes.get(process.index())?.rank.map(i64::from)
     }

@@ -1,15 +1,12 @@
 //! Kernels, copies and barriers.
 
-use std::ops::Range;
-
 use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
-use rtl_schema::{NameId, Select, TrackId};
+use rtl_schema::{NameId, Select, Tables, TrackId};
 
 use crate::column::Column;
 use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
-use crate::sink::{CHUNK, Sink};
-use crate::table::{DURATION, START, STOP, Table, known};
+use crate::table::{Table, known};
 
 const IDS: Select = Select { ids: true, ..NOTHING };
 const LINKS: Select = Select { links: true, ..NOTHING };
@@ -34,7 +31,7 @@ const NOTHING: Select = Select {
 
 const LATENCY_TEXT: &str = "From the launch to the start in ns: from the enqueueing where it is recorded, else from the start of the call";
 
-/// Columns that tell where an op ran, by its track.
+/// The columns of the place where an op ran, by its track.
 fn place(track: fn(&Loaded, usize) -> TrackId) -> [Column; 5] {
     let of = move |trace: &Loaded, row| -> Track { trace.tables.tracks.get(track(trace, row)) };
     [
@@ -71,6 +68,16 @@ fn op(trace: &Loaded, row: usize) -> Dispatch {
         None => trace.tables.dispatches.get(row),
         Some(row) if row < copies => (&trace.tables.copies[row]).into(),
         Some(row) => (&trace.tables.barriers[row - copies]).into(),
+    }
+}
+
+/// Apart from the rest of a row, because most queries read nothing else of it: the start and the duration of an op.
+fn times(trace: &Loaded, row: usize) -> (i64, Option<i64>) {
+    let Tables { dispatches, copies, barriers, .. } = &trace.tables;
+    match row.checked_sub(dispatches.len()) {
+        None => (dispatches.start[row], dispatches.duration.get(row)),
+        Some(row) if row < copies.len() => (copies[row].start, copies[row].duration),
+        Some(row) => (barriers[row - copies.len()].start, barriers[row - copies.len()].duration),
     }
 }
 
@@ -112,18 +119,7 @@ pub(super) fn ops() -> Table {
                 trace.place(if is_kernel(trace, row) { op(trace, row).name } else { NameId::NONE })
             }),
         ])
-        .with([
-            Column::integers_or("start", START, of_dispatches(starts), |trace, row| {
-                Some(op(trace, row).start)
-            }),
-            Column::integer("stop", STOP, |trace, row| {
-                let op = op(trace, row);
-                Some(op.start.saturating_add(op.duration?))
-            }),
-            Column::integers_or("duration", DURATION, of_dispatches(durations), |trace, row| {
-                op(trace, row).duration.filter(|&length| length >= 0)
-            }),
-        ])
+        .with_times(|trace, row| times(trace, row).0, |trace, row| times(trace, row).1)
         .with(place(|trace, row| op(trace, row).track))
         .with([Column::integer("launch_latency", LATENCY_TEXT, latency).needing(LATENCY)])
         .with(links(op))
@@ -160,13 +156,11 @@ pub(super) fn dispatches() -> Table {
                 Dictionary::Categories,
                 name,
             ),
-            Column::integers("start", START, starts),
-            Column::integer("stop", STOP, |trace, row| {
-                let dispatches = &trace.tables.dispatches;
-                Some(dispatches.start[row].saturating_add(dispatches.duration.get(row)?))
-            }),
-            Column::integers("duration", DURATION, durations),
         ])
+        .with_times(
+            |trace, row| trace.tables.dispatches.start[row],
+            |trace, row| trace.tables.dispatches.duration.get(row),
+        )
         .with(place(|trace, row| trace.tables.dispatches.track[row]))
         .with([Column::integer("launch_latency", LATENCY_TEXT, |trace, row| {
             trace.latencies().dispatches[row]
@@ -197,42 +191,6 @@ pub(super) fn dispatches() -> Table {
                 Some(trace.tables.dispatches.graph.get(row))
             }),
         ])
-}
-
-/// The starts of dispatches.
-fn starts(trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink) {
-    out.integers().copy_from_slice(&trace.tables.dispatches.start[rows]);
-}
-
-/// Writes a column of ops where all of them are dispatches.
-fn of_dispatches(
-    fill: fn(&Loaded, Range<usize>, &mut dyn Sink),
-) -> impl Fn(&Loaded, Range<usize>, &mut dyn Sink) -> bool {
-    move |trace, rows, out| {
-        let are_dispatches = rows.end <= trace.tables.dispatches.len();
-        if are_dispatches {
-            fill(trace, rows, out);
-        }
-        are_dispatches
-    }
-}
-
-/// The durations of dispatches.
-fn durations(trace: &Loaded, rows: Range<usize>, out: &mut dyn Sink) {
-    let durations = &trace.tables.dispatches.duration;
-    let short = &durations.short()[rows.clone()];
-    out.integers().iter_mut().zip(short).for_each(|(to, &short)| *to = short.into());
-    if durations.all_short() {
-        return;
-    }
-    let mut validity = [u64::MAX; CHUNK / 64];
-    for (at, row) in rows.enumerate().filter(|&(at, _)| short[at] == u32::MAX) {
-        match durations.valid(row) {
-            Some(duration) => out.integers()[at] = duration,
-            None => validity[at / 64] &= !(1 << (at % 64)),
-        }
-    }
-    out.set_validity(&validity);
 }
 
 pub(super) fn copies() -> Table {

@@ -1,4 +1,4 @@
-//! What rows of other tables refer to.
+//! Tables that rows of others refer to: agents, processes and metadata.
 
 use rtl_schema::ProcessId;
 use rtl_schema::table::{Agent, AgentKind, Process};

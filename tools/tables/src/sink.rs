@@ -1,4 +1,4 @@
-//! What a column writes its values into.
+//! The interface of an engine's vectors, which columns write their values into.
 
 use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;

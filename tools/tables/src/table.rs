@@ -1,4 +1,4 @@
-//! A table: its name and its columns.
+//! A table: its columns, its rows, and the columns that most tables have.
 
 use std::fmt;
 
@@ -8,16 +8,15 @@ use crate::column::Column;
 use crate::dictionary::Dictionary;
 use crate::loaded::Loaded;
 
-/// A table.
 pub struct Table {
-    /// Its name, in lower case.
+    /// In lower case.
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
     /// The parts of a trace that its rows are made of.
     pub needs: Select,
     rows: fn(&Loaded) -> usize,
-    /// Its columns; the first one is `trace`.
+    /// The first one is `trace`.
     pub columns: Vec<Column>,
 }
 
@@ -37,12 +36,11 @@ impl Table {
         Self { name, about, needs: Select::ops(), rows, columns: vec![trace] }
     }
 
-    /// The same table, for which these parts of a trace are read.
+    /// Sets the parts of a trace that are read for its rows.
     pub(super) fn needing(self, needs: Select) -> Self {
         Self { needs, ..self }
     }
 
-    /// Adds columns.
     pub(super) fn with(mut self, columns: impl IntoIterator<Item = Column>) -> Self {
         self.columns.extend(columns);
         self
@@ -59,17 +57,21 @@ impl Table {
     /// Adds `start`, `stop` and `duration`.
     pub(super) fn with_times(
         self,
-        start: fn(&Loaded, usize) -> i64,
-        duration: fn(&Loaded, usize) -> Option<i64>,
+        start: impl Fn(&Loaded, usize) -> i64 + Copy + Send + Sync + 'static,
+        duration: impl Fn(&Loaded, usize) -> Option<i64> + Copy + Send + Sync + 'static,
     ) -> Self {
         let stop = move |trace: &Loaded, row| {
             duration(trace, row).map(|length| start(trace, row).saturating_add(length))
         };
         let valid = move |trace: &Loaded, row| duration(trace, row).filter(|&length| length >= 0);
         self.with([
-            Column::integer("start", START, move |trace, row| Some(start(trace, row))),
-            Column::integer("stop", STOP, stop),
-            Column::integer("duration", DURATION, valid),
+            Column::integer("start", "Start in ns", move |trace, row| Some(start(trace, row))),
+            Column::integer("stop", "End in ns as stored", stop),
+            Column::integer(
+                "duration",
+                "Length in ns; null where the end is missing or before the start",
+                valid,
+            ),
         ])
     }
 
@@ -78,15 +80,6 @@ impl Table {
         (self.rows)(trace)
     }
 }
-
-/// What the column `start` is.
-pub(super) const START: &str = "Start in ns";
-
-/// What the column `stop` is.
-pub(super) const STOP: &str = "End in ns as stored";
-
-/// What the column `duration` is.
-pub(super) const DURATION: &str = "Length in ns; null where the end is missing or before the start";
 
 /// The id, unless it is 0.
 pub(super) fn known(id: i64) -> Option<i64> {

@@ -22,7 +22,7 @@ pub(crate) struct Style {
 
 impl Style {
     /// The style that the flags ask for.
-    pub(crate) fn of(rendering: &Rendering, is_terminal: bool) -> Self {
+    pub(crate) fn new(rendering: &Rendering, is_terminal: bool) -> Self {
         let width = (!rendering.full_names).then(cli::terminal::width);
         let layout = match rendering.format {
             Format::Csv => Layout::Csv,
@@ -33,7 +33,7 @@ impl Style {
     }
 }
 
-/// Prints rows.
+/// Prints the rows in the format of the style.
 ///
 /// # Errors
 /// Those of DuckDB while it computes them, and those of the writer.

@@ -35,10 +35,10 @@ const KEYWORDS: [&str; 26] = [
     "partition by",
 ];
 
-/// What the line editor asks while a user types.
+/// Completes words and finds the end of a statement, for the line editor.
 #[derive(Debug)]
 pub(super) struct Assistant {
-    /// All words, sorted.
+    /// Sorted.
     words: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Highlighter for Assistant {}
 
 impl Helper for Assistant {}
 
-/// Whether a text can be executed: a command, or statements that end with a semicolon.
+/// True for a text that can be executed: a command, or statements that end with a semicolon.
 fn is_complete(text: &str) -> bool {
     let text = text.trim();
     text.is_empty() || text.starts_with('.') || text.ends_with(';')

@@ -34,10 +34,10 @@ A statement ends with a semicolon. Tab completes tables and columns; Ctrl-C ends
 /// # Errors
 /// Where there is no DuckDB, or the terminal fails.
 pub(crate) fn run(arguments: &Arguments, source: &Arc<Source>, out: &mut Output) -> Result<Exit, Failure> {
-    let engine = Engine::open(source, None).map_err(failure::of)?;
+    let engine = Engine::open(source, None).map_err(failure::from_duckdb)?;
     // Ctrl-C ends a statement, not the shell.
     atomic_file::keep_on_signals();
-    let _interrupts = Interrupts::of(engine.interrupter())?;
+    let _interrupts = Interrupts::start(engine.interrupter())?;
     let mut editor: Editor<Assistant, FileHistory> =
         Editor::with_config(Config::builder().auto_add_history(true).build()).map_err(Failure::input)?;
     editor.set_helper(Some(Assistant::new(&COMMANDS)));
@@ -81,10 +81,10 @@ fn answer(
     }
     let rendering = &arguments.rendering;
     let progress = engine.progress(rendering.console.quiet);
-    let rows = engine.execute(text, &arguments.parameters).map_err(failure::of)?;
+    let rows = engine.execute(text, &arguments.parameters).map_err(failure::from_duckdb)?;
     drop(progress);
     if let Some(rows) = rows {
-        render::render(rows, Style::of(rendering, out.is_terminal()), out).map_err(failure::of_rows)?;
+        render::render(rows, Style::new(rendering, out.is_terminal()), out).map_err(failure::from_rows)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use tables::Loaded;
 
 use crate::{rows, run};
 
-/// Of torch.profiler on two vendors, RPD and rocprofv3.
+/// Recorded by torch.profiler on two vendors, RPD and rocprofv3.
 const REAL: [&str; 4] = [
     "kineto/mi300-qwen.json.gz",
     "kineto/h200/gpt-sync.json.gz",
@@ -52,8 +52,8 @@ fn added(folder: &Path, seeds: &[u64]) -> (Vec<PathBuf>, PathBuf) {
     (seeds.iter().map(trace).collect(), set)
 }
 
-/// What depends on the rows that a query reads, where the recorder has no ids and no list of devices: the columns that rtl
-/// numbers, and a table.
+/// Columns that rtl numbers, and a table, which depend on the rows that a query reads where the recorder has no ids and no list of
+/// devices.
 const AS_READ: [&str; 3] = ["id", "range_id", "agents"];
 
 /// Holds that every column of every table, but for the named ones, is that of the trace. Returns the number of rows; `None` without DuckDB.
@@ -186,7 +186,6 @@ fn a_run_in_an_older_layout_is_replaced_by_force() {
     assert_eq!(runs, [json!({ "n": 2 })]);
 }
 
-/// What to do about a damaged run.
 const AGAIN: &str =
     "hint: add the run again: rtl-convert TRACE --to dataset -o DIR --job JOB --run RUN --force";
 

@@ -16,7 +16,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What one call of the program did.
+/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,

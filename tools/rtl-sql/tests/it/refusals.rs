@@ -1,4 +1,4 @@
-//! What a query must not do, and messages.
+//! Queries must not read or write other files, and messages are one line with a hint.
 
 use crate::run;
 

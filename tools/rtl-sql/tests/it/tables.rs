@@ -32,7 +32,7 @@ fn expected(path: &Path) -> Value {
     })
 }
 
-/// The same by SQL.
+/// The figures of [`expected`] by SQL.
 const FIGURES: &str = "
 select (select count(*) from ops) as ops, (select count(*) from dispatches) as dispatches,
     (select count(*) from copies) as copies, (select count(*) from api_calls) as api_calls,
