@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use platform::large_pages::reserve_to;
-
 /// One value per row. While all rows have the same value it is stored once, so a column that a dialect lacks (all
 /// `None`, all zero) takes no memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,21 +58,6 @@ impl<T: Copy + Default + PartialEq> Column<T> {
     #[inline(never)]
     fn push_first_other(&mut self, new: T) {
         self.to_mut().push(new);
-    }
-
-    /// Makes room for `rows` rows altogether where each is stored.
-    pub(crate) fn reserve_to(&mut self, rows: usize) {
-        if let Self::Values(values) = self {
-            reserve_to(values, rows);
-        }
-    }
-
-    /// Removes all rows, but keeps their memory. Equal rows that follow are stored each.
-    pub(crate) fn clear(&mut self) {
-        match self {
-            Self::Uniform { len, .. } => *len = 0,
-            Self::Values(values) => values.clear(),
-        }
     }
 
     /// The value of row `row`.
@@ -171,22 +154,6 @@ impl Durations {
         }
     }
 
-    /// Appends rows whose durations all fit into four bytes.
-    #[inline]
-    pub(crate) fn extend_from_short(&mut self, short: &[u32]) {
-        self.short.extend_from_slice(short);
-    }
-
-    /// Of four-byte values and, by row, what does not fit.
-    pub(crate) fn of(short: Vec<u32>, other: BTreeMap<u32, Option<i64>>) -> Self {
-        Self { short, other }
-    }
-
-    /// The rows that do not fit, in order.
-    pub(crate) fn other(&self) -> impl Iterator<Item = (u32, Option<i64>)> + '_ {
-        self.other.iter().map(|(&row, &duration)| (row, duration))
-    }
-
     /// The duration as stored: negative where the end is before the start, `None` where the end is missing.
     #[inline]
     pub fn get(&self, row: usize) -> Option<i64> {
@@ -212,17 +179,6 @@ impl Durations {
         &self.short
     }
 
-    /// Makes room for `rows` rows altogether.
-    pub(crate) fn reserve_to(&mut self, rows: usize) {
-        reserve_to(&mut self.short, rows);
-    }
-
-    /// Removes all rows, but keeps their memory.
-    pub(crate) fn clear(&mut self) {
-        self.short.clear();
-        self.other.clear();
-    }
-
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.short.len()
@@ -244,6 +200,15 @@ impl FromIterator<Option<i64>> for Durations {
 
 /// The operations of a table on each of its columns, whatever their storage.
 pub(crate) trait Storage<T> {
+    /// How usual values are stored.
+    type Stored: std::marker::Copy + Default;
+
+    /// `None` of a value that only [`Self::push`] takes.
+    fn stored(value: T) -> Option<Self::Stored>;
+    /// Appends usual values.
+    fn extend_stored(&mut self, stored: &[Self::Stored]);
+    /// Appends any value.
+    fn push(&mut self, value: T);
     /// The value of row `row`.
     fn value(&self, row: usize) -> T;
     /// Moves all values of `other` to the end. They are not copied into a column without rows.
@@ -254,11 +219,25 @@ pub(crate) trait Storage<T> {
     fn shrink(&mut self);
     /// Keeps the rows whose flag is true.
     fn retain(&mut self, keep: &[bool]);
-    /// Appends default values until there are `rows` rows, where the storage may lag behind.
-    fn pad_to(&mut self, _rows: usize) {}
 }
 
 impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
+    type Stored = T;
+
+    #[inline(always)]
+    fn stored(value: T) -> Option<T> {
+        Some(value)
+    }
+
+    fn extend_stored(&mut self, stored: &[T]) {
+        self.extend_from_slice(stored);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: T) {
+        Self::push(self, value);
+    }
+
     #[inline(always)]
     fn value(&self, row: usize) -> T {
         self.get(row)
@@ -298,15 +277,25 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
             Self::Values(values) => Storage::retain(values, keep),
         }
     }
-
-    fn pad_to(&mut self, rows: usize) {
-        if let Some(len @ 1..) = rows.checked_sub(self.len()) {
-            self.append(&mut Self::Uniform { value: T::default(), len });
-        }
-    }
 }
 
 impl Storage<Option<i64>> for Durations {
+    type Stored = u32;
+
+    #[inline(always)]
+    fn stored(value: Option<i64>) -> Option<u32> {
+        u32::try_from(value?).ok().filter(|&short| short != ESCAPE)
+    }
+
+    fn extend_stored(&mut self, stored: &[u32]) {
+        self.short.extend_from_slice(stored);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: Option<i64>) {
+        Self::push(self, value);
+    }
+
     #[inline(always)]
     fn value(&self, row: usize) -> Option<i64> {
         self.get(row)
@@ -333,7 +322,23 @@ impl Storage<Option<i64>> for Durations {
     }
 }
 
-impl<T: Copy> Storage<T> for Vec<T> {
+impl<T: Copy + Default> Storage<T> for Vec<T> {
+    type Stored = T;
+
+    #[inline(always)]
+    fn stored(value: T) -> Option<T> {
+        Some(value)
+    }
+
+    fn extend_stored(&mut self, stored: &[T]) {
+        self.extend_from_slice(stored);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: T) {
+        Self::push(self, value);
+    }
+
     #[inline(always)]
     fn value(&self, row: usize) -> T {
         self[row]
@@ -373,19 +378,6 @@ mod tests {
         assert_eq!(column.uniform(), Some(7));
         column.push(8);
         assert_eq!(column, Column::Values(vec![7, 7, 8]));
-    }
-
-    #[test]
-    fn padding_is_pushing_defaults() {
-        for values in [vec![], vec![0], vec![5], vec![5, 0, 5]] {
-            let mut padded: Column<i64> = values.iter().copied().collect();
-            let mut pushed = padded.clone();
-            for rows in [0, 2] {
-                padded.pad_to(padded.len() + rows);
-                (0..rows).for_each(|_| pushed.push(0));
-                assert_eq!(padded.iter().collect::<Vec<_>>(), pushed.iter().collect::<Vec<_>>());
-            }
-        }
     }
 
     #[test]

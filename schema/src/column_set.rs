@@ -28,15 +28,12 @@ macro_rules! columns {
         pub struct $Table {
             $($(#[$meta])* pub $field: $storage,)*
             $($(#[$extra_meta])* $visibility $extra: $extra_type,)*
-            /// Whether the last rows lack some columns.
-            is_ragged: bool,
         }
 
         impl $Table {
             /// Appends a row. Inlined, because a row is too long to be passed cheaply.
             #[inline(always)]
             pub fn push(&mut self, row: $Row) {
-                self.fill();
                 $(self.$field.push(row.$field);)*
             }
 
@@ -73,25 +70,8 @@ macro_rules! columns {
                 (0..self.len()).map(|row| self.get(row))
             }
 
-            /// Brings all columns to the same length, the number of names.
-            #[inline]
-            pub(crate) fn fill(&mut self) {
-                if self.is_ragged {
-                    self.fill_ragged();
-                }
-            }
-
-            #[cold]
-            fn fill_ragged(&mut self) {
-                self.is_ragged = false;
-                let rows = self.len();
-                $($crate::column::Storage::pad_to(&mut self.$field, rows);)*
-            }
-
             /// Moves all rows of `other` to the end, of many rows several columns at a time, the largest first, so that threads end together.
             fn append_columns(&mut self, other: &mut Self) {
-                self.fill();
-                other.fill();
                 if other.len() <= $crate::column_set::PARALLEL {
                     $($crate::column::Storage::append(&mut self.$field, &mut other.$field);)*
                     return;
@@ -107,10 +87,46 @@ macro_rules! columns {
 
             /// Keeps the rows of every column whose flag is true.
             fn retain_columns(&mut self, keep: &[bool]) {
-                self.fill();
                 $($crate::column::Storage::retain(&mut self.$field, keep);)*
             }
         }
+
+        const _: () = {
+            use $crate::column::Storage;
+            use $crate::table_builder::{Buildable, RUN};
+
+            #[derive(Debug)]
+            pub(crate) struct Run {
+                $($field: [<$storage as Storage<$value>>::Stored; RUN],)*
+            }
+
+            impl Default for Run {
+                fn default() -> Self {
+                    Self { $($field: [Default::default(); RUN],)* }
+                }
+            }
+
+            impl Buildable for $Table {
+                type Row = $Row;
+                type Run = Run;
+
+                #[inline(always)]
+                fn set(run: &mut Run, at: usize, row: $Row) -> bool {
+                    let $Row { $($field,)* } = row;
+                    $(let Some($field) = <$storage as Storage<$value>>::stored($field) else { return false };)*
+                    $(run.$field[at] = $field;)*
+                    true
+                }
+
+                fn extend(&mut self, run: &Run, rows: usize) {
+                    $(Storage::<$value>::extend_stored(&mut self.$field, &run.$field[..rows]);)*
+                }
+
+                fn push(&mut self, row: $Row) {
+                    $(Storage::<$value>::push(&mut self.$field, row.$field);)*
+                }
+            }
+        };
 
         impl FromIterator<$Row> for $Table {
             fn from_iter<I: IntoIterator<Item = $Row>>(rows: I) -> Self {

@@ -84,6 +84,7 @@ mod spool;
 pub mod sqlite;
 mod strings;
 pub mod table;
+mod table_builder;
 mod tables;
 mod trace;
 

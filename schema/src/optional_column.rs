@@ -96,22 +96,6 @@ impl<T: Sentinel> OptionalColumn<T> {
         Self { stored, sentinels: Sentinels(sentinels) }
     }
 
-    /// Of stored values, among which the sentinel marks rows without one.
-    pub(crate) fn of(stored: Column<T>) -> Self {
-        Self { stored, sentinels: Sentinels::default() }
-    }
-
-    /// The values as they are stored.
-    pub(crate) fn stored(&self) -> &Column<T> {
-        &self.stored
-    }
-
-    /// Removes all rows, as [`Column::clear`].
-    pub(crate) fn clear(&mut self) {
-        self.stored.clear();
-        self.sentinels = Sentinels::default();
-    }
-
     /// Appends a row.
     #[inline]
     pub fn push(&mut self, new: Option<T>) {
@@ -121,16 +105,6 @@ impl<T: Sentinel> OptionalColumn<T> {
         } else {
             self.stored.push(stored);
         }
-    }
-
-    /// Appends rows by what is stored of them, none of whose values is the sentinel.
-    pub(crate) fn extend_from_stored(&mut self, new: &[T]) {
-        self.stored.extend_from_slice(new);
-    }
-
-    /// As [`Column::reserve_to`].
-    pub(crate) fn reserve_to(&mut self, rows: usize) {
-        self.stored.reserve_to(rows);
     }
 
     #[cold]
@@ -197,6 +171,25 @@ impl<T: Sentinel> FromIterator<Option<T>> for OptionalColumn<T> {
 }
 
 impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
+    type Stored = T;
+
+    #[inline(always)]
+    fn stored(value: Option<T>) -> Option<T> {
+        match value {
+            None => Some(T::SENTINEL),
+            Some(value) => value.known(),
+        }
+    }
+
+    fn extend_stored(&mut self, stored: &[T]) {
+        self.stored.extend_from_slice(stored);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, value: Option<T>) {
+        Self::push(self, value);
+    }
+
     #[inline(always)]
     fn value(&self, row: usize) -> Option<T> {
         self.get(row)
@@ -222,12 +215,6 @@ impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
             self.stored.retain(keep);
         } else {
             *self = self.iter().zip(keep).filter_map(|(value, &kept)| kept.then_some(value)).collect();
-        }
-    }
-
-    fn pad_to(&mut self, rows: usize) {
-        if let Some(len @ 1..) = rows.checked_sub(self.len()) {
-            self.append(&mut Self::repeat(None, len));
         }
     }
 }
@@ -268,7 +255,6 @@ mod tests {
         /// The first value becomes the second one.
         Map(Option<i64>, Option<i64>),
         Retain(Vec<bool>),
-        Pad(usize),
     }
 
     /// Few distinct values, so that columns of one value, and with the sentinel, are common.
@@ -285,7 +271,6 @@ mod tests {
             (any::<usize>(), value()).prop_map(|(row, new)| Change::Set(row, new)),
             (value(), value()).prop_map(|(old, new)| Change::Map(old, new)),
             prop::collection::vec(any::<bool>(), 4).prop_map(Change::Retain),
-            (0_usize..3).prop_map(Change::Pad),
         ]
     }
 
@@ -308,8 +293,8 @@ mod tests {
                     }
                     Change::Extend(mut other) => {
                         other.retain(|value| *value != Some(i64::SENTINEL));
-                        let stored = other.iter().map(|value| value.unwrap_or(i64::SENTINEL));
-                        column.extend_from_stored(&stored.collect::<Vec<_>>());
+                        let stored = other.iter().filter_map(|&value| OptionalColumn::stored(value));
+                        column.extend_stored(&stored.collect::<Vec<_>>());
                         expected.extend(other);
                     }
                     Change::Set(..) if expected.is_empty() => {}
@@ -327,10 +312,6 @@ mod tests {
                         let keep: Vec<bool> = pattern.into_iter().cycle().take(expected.len()).collect();
                         column.retain(&keep);
                         Storage::retain(&mut expected, &keep);
-                    }
-                    Change::Pad(rows) => {
-                        column.pad_to(expected.len() + rows);
-                        expected.resize(expected.len() + rows, None);
                     }
                 }
                 prop_assert_eq!(column.len(), expected.len());

@@ -11,7 +11,6 @@ pub mod exec;
 pub mod folder;
 pub mod freed_memory;
 pub mod identity;
-pub mod large_pages;
 pub mod liveness;
 pub mod nameless;
 pub mod open_files;

@@ -16,7 +16,7 @@ use super::varint::varint;
 /// The longest rowid in bytes.
 const ROWID: usize = 9;
 /// How many fast rows come at once, at most.
-pub(crate) const RUN: usize = 256;
+const RUN: usize = 256;
 /// How many headers are remembered, two in each place, of which the first one is found at once.
 const REMEMBERED: usize = 2 * PLACES;
 /// The bytes of a cell that may be loaded.

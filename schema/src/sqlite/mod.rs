@@ -25,7 +25,6 @@ mod varint;
 
 pub use database::{Database, Snapshot};
 pub use fast_header::{FastColumns, IntegerColumn};
-pub(crate) use fast_rows::RUN;
 pub use fast_rows::{AddRows, FastRow, Readers};
 pub(crate) use layout::quote;
 pub use pieces::{FoundLeaves, Leaves, Pieces};

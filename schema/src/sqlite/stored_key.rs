@@ -36,12 +36,15 @@ impl<T: Copy + Default> ByHeader<T> {
     }
 }
 
+/// The bytes of eight types of four bits, and of a length.
+const TYPES: usize = 5;
+
 /// Where the rows of a header have the values of several columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StoredColumns {
     /// The types of all columns, and how long the first run is: equal types may lie side by side or apart. In bytes, so that the facts of a
     /// header need no alignment.
-    types: [u8; WORD],
+    types: [u8; TYPES],
     /// Values that lie side by side.
     runs: [Value; 2],
 }
@@ -86,7 +89,7 @@ impl StoredColumns {
             *value = Value { begin: begin.try_into().ok()?, unused: 8 * unused };
         }
         types |= u64::from(values[0].unused) << 32;
-        Some(Self { types: types.to_ne_bytes(), runs: values })
+        Some(Self { types: *types.to_le_bytes().first_chunk()?, runs: values })
     }
 
     /// The key of a row of this header.
@@ -109,7 +112,9 @@ impl StoredColumns {
     /// The key of a row by the bits of its runs.
     #[inline(always)]
     fn key_of(&self, bits: impl Fn(Value) -> u64) -> StoredKey {
-        StoredKey { types: u64::from_ne_bytes(self.types), words: self.runs.map(bits) }
+        let mut types = [0; WORD];
+        types[..TYPES].copy_from_slice(&self.types);
+        StoredKey { types: u64::from_le_bytes(types), words: self.runs.map(bits) }
     }
 }
 

@@ -1,7 +1,3 @@
-use std::mem::take;
-
-use platform::large_pages::reserve_to;
-
 use super::{Barrier, Copy as CopyOp};
 use crate::column_set::columns;
 use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
@@ -45,7 +41,23 @@ columns! {
 /// The fields that a copy shares with dispatches.
 impl From<&CopyOp> for Dispatch {
     fn from(copy: &CopyOp) -> Self {
-        let &CopyOp { id, name, track, start, duration, tid, correlation, range, enqueued, .. } = copy;
+        let &CopyOp {
+            id,
+            name,
+            track,
+            start,
+            duration,
+            direction: _,
+            bytes: _,
+            source: _,
+            destination: _,
+            source_address: _,
+            destination_address: _,
+            tid,
+            correlation,
+            range,
+            enqueued,
+        } = copy;
         Self { id, name, track, start, duration, tid, correlation, range, enqueued, ..Self::default() }
     }
 }
@@ -59,71 +71,11 @@ impl From<&Barrier> for Dispatch {
 }
 
 impl Dispatches {
-    /// Appends rows of which only names, tracks, starts, durations and ranges are known. The next [`Self::push`] or [`Self::fill`]
-    /// completes columns that are not appended besides; nothing may be read before that.
-    pub(crate) fn push_timings(
-        &mut self,
-        (names, tracks): (&[NameId], &[TrackId]),
-        (starts, durations): (&[i64], &[u32]),
-        ranges: &[Id],
-    ) {
-        self.name.extend_from_slice(names);
-        self.track.extend_from_slice(tracks);
-        self.start.extend_from_slice(starts);
-        self.duration.extend_from_short(durations);
-        self.range.extend_from_slice(ranges);
-        self.range.reserve_to(self.start.capacity());
-        self.is_ragged = true;
-    }
-
-    /// Appends the shapes of rows of [`Self::push_timings`] by what is stored of them.
-    pub(crate) fn push_shapes(&mut self, shapes: &[ShapeId]) {
-        self.shape.extend_from_stored(shapes);
-        self.shape.reserve_to(self.start.capacity());
-    }
-
-    /// Appends what launched a row of [`Self::push_timings`], of a table whose rows all have that.
-    #[inline(always)]
-    pub(crate) fn push_launch(&mut self, tid: Option<i64>, correlation: Id, enqueued: Option<i64>) {
-        self.tid.push(tid);
-        self.correlation.push(correlation);
-        self.enqueued.push(enqueued);
-    }
-
-    /// Makes room for the columns of `rows` rows altogether that all traces have. Those that only some have get theirs when they are met.
-    pub(crate) fn reserve_to(&mut self, rows: usize) {
-        reserve_to(&mut self.name, rows);
-        reserve_to(&mut self.track, rows);
-        reserve_to(&mut self.start, rows);
-        self.duration.reserve_to(rows);
-    }
-
     /// Moves all rows of `other` to the end; tracks and shapes are renumbered by two tables from old to new ids.
     pub fn append(&mut self, other: &mut Self, tracks: &[TrackId], shapes: &[ShapeId]) {
-        other.fill();
         other.renumber_tracks(tracks);
         other.renumber_shapes(shapes);
         self.append_columns(other);
-    }
-
-    /// The same without the columns of [`super::ReservedRows`], which stay in `other`. Nothing may be read before this table gets them.
-    pub(crate) fn append_others(&mut self, other: &mut Self) {
-        other.fill();
-        let (name, track) = (take(&mut other.name), take(&mut other.track));
-        let (start, duration) = (take(&mut other.start), take(&mut other.duration));
-        let (range, shape) = (take(&mut other.range), take(&mut other.shape));
-        self.append_columns(other);
-        *other = Self { name, track, start, duration, range, shape, ..Self::default() };
-    }
-
-    /// Removes rows of which only the columns of [`super::ReservedRows`] are left, but keeps their memory.
-    pub(crate) fn clear_reserved(&mut self) {
-        self.name.clear();
-        self.track.clear();
-        self.start.clear();
-        self.duration.clear();
-        self.range.clear();
-        self.shape.clear();
     }
 
     fn renumber_shapes(&mut self, shapes: &[ShapeId]) {

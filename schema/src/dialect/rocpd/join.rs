@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::ops::{Joined, OpPart, UNNAMED, unlisted, unlisted_position};
 use super::{Agents, Processes, Variant, links};
-use crate::table::{Copies, FreeRows, Interned, TakenRows, Track, Tracks};
+use crate::table::{Copies, Interned, Track, Tracks};
 use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, Tables, TrackId};
 
 /// Joins the parts of a scan, in their order: their local ids become ids of the tables.
@@ -47,34 +47,9 @@ pub(super) struct Met {
 impl Join<'_> {
     /// Moves the rows of `part` to the tables.
     pub(super) fn join(&mut self, part: &mut OpPart, tables: &mut Tables) {
-        self.join_others(part, tables);
-        tables.dispatches.append(&mut part.dispatches, &part.joined.tracks, &part.joined.shapes);
-        if !self.keeps_rows {
-            self.assign_ids(tables);
-        }
-    }
-
-    /// Moves the rows of `part` to the tables, but the columns that have a place of their own: any thread may copy these. `None` where these have
-    /// no place.
-    pub(super) fn join_apart<'r>(
-        &mut self,
-        part: &mut OpPart,
-        tables: &mut Tables,
-        free: &mut FreeRows<'r>,
-    ) -> Option<TakenRows<'r>> {
-        part.dispatches.fill();
-        extend(&mut part.joined.shapes, part.shapes.rows(), |shape| tables.shapes.intern(shape));
-        let rows = free.take(&part.dispatches, &part.joined.shapes)?;
-        self.join_others(part, tables);
-        tables.dispatches.append_others(&mut part.dispatches);
-        Some(rows)
-    }
-
-    /// Moves the rows but dispatches.
-    fn join_others(&mut self, part: &mut OpPart, tables: &mut Tables) {
         let met = &mut self.met;
-        part.dispatches.fill();
-        met.correlated |= !part.dispatches.is_empty() && part.dispatches.correlation.uniform() != Some(0);
+        let dispatches = part.dispatches.finish();
+        met.correlated |= !dispatches.is_empty() && dispatches.correlation.uniform() != Some(0);
         met.walks.push(take(&mut part.walk));
         let Joined { pids, gpus, tracks, shapes } = &mut part.joined;
         extend(pids, part.pids.rows(), |pid| unlisted(met.pids.intern(pid)));
@@ -104,6 +79,10 @@ impl Join<'_> {
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.append(&mut part.extra_links);
         met.problems.append(take(&mut part.problems));
+        tables.dispatches.append(dispatches, tracks, shapes);
+        if !self.keeps_rows {
+            self.assign_ids(tables);
+        }
     }
 
     /// Gives processes, GPUs and tracks their ids in the tables, and these to the rows.

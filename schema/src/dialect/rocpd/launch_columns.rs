@@ -12,16 +12,15 @@ pub(super) struct LaunchFields {
     sizes: [Field; 6],
     lds: Field,
     scratch: Field,
-    pub(super) symbol: Field,
 }
 
 impl LaunchFields {
     pub(super) fn of(plan: &mut Plan, select: &Select, typed: bool) -> Self {
         let sizes = ["gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ"];
         let mut rest = |column| plan.add_if(typed && select.launch, column);
-        let (lds, scratch, symbol) = (rest("lds"), rest("scratch"), rest("symbol"));
+        let (lds, scratch) = (rest("lds"), rest("scratch"));
         let sizes = sizes.map(|column| plan.add_if(typed && select.any_shape(), column));
-        Self { sizes, lds, scratch, symbol }
+        Self { sizes, lds, scratch }
     }
 
     /// The shape, with LDS and scratch where they are selected, if any of it is known.

@@ -2,7 +2,8 @@ use super::calls::Calls;
 use super::join::{Join, Met};
 use super::launches::Launches;
 use super::links::Links;
-use super::ops::{Context, OpFields, OpPart, UNNAMED};
+use super::op_columns::OpFields;
+use super::ops::{Context, OpPart, UNNAMED};
 use super::{Agents, IdMap, Names, Processes, References, Variant};
 use crate::sqlite::{Database, Row};
 use crate::table::Agent;
@@ -32,7 +33,7 @@ impl LiveOps {
         let variant = Variant { typed_ops: true, ..Variant::default() };
         let select = Select { ranges: true, links: true, ..Select::ops() };
         Ok(Self {
-            fields: OpFields::of(database, &variant, &select, false)?,
+            fields: OpFields::new(database, &variant, &select, false)?,
             processes: Processes::of(tables, &references.processes, None),
             agents: Agents::of(std::mem::take(&mut references.agents)),
             variant,

@@ -13,6 +13,7 @@ mod links;
 mod live_ops;
 mod metadata;
 mod names;
+mod op_columns;
 mod op_pieces;
 mod ops;
 mod plan;

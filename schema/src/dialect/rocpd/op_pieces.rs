@@ -2,18 +2,13 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::convert::Infallible;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::fast_ops::{FastOps, OpReaders};
+use super::fast_ops::OpReaders;
 use super::join::Join;
 use super::ops::{Context, OpPart};
 use crate::sqlite::Leaves;
-use crate::table::{ReservedRows, TakenRows};
 use crate::{PieceSink, Result, Tables};
-
-/// Bytes of a short op. A table whose ids leave more rows than have room is sparse: these get no memory beforehand.
-const SHORT_OP: u64 = 32;
 
 /// Reads the ops of leaves.
 pub(crate) struct OpPieces<'a> {
@@ -23,21 +18,17 @@ pub(crate) struct OpPieces<'a> {
     /// Parts whose rows have joined the tables. All that they have met comes before the rows that they take next, so that ids do not
     /// depend on which part takes which rows.
     joined: Mutex<Vec<OpPart>>,
-    /// The dispatches of the longest piece so far. Others have about as many.
-    most_rows: AtomicUsize,
 }
 
 /// A piece that is read: the number of its rows and their part; nothing where only the library can read them.
 pub(crate) type ReadPiece = Option<(u64, Box<OpPart>)>;
 
 /// A piece on its way to the sink.
-enum Step<'l, 'r, T, P> {
+enum Step<'l, T, P> {
     /// Its leaves.
     Read(&'l [u32]),
     /// It is read already.
     Take(ReadPiece),
-    /// Its columns with a place of their own, and that.
-    Copy(Box<OpPart>, TakenRows<'r>),
     /// What is left to do when its rows have joined the tables.
     Task(T),
     /// The trace that comes next.
@@ -49,7 +40,6 @@ enum Step<'l, 'r, T, P> {
 /// What a [`Step`] has come to.
 enum Done<O, P> {
     Part(ReadPiece),
-    Copied,
     Output(O),
     Opened(Box<Result<P>>),
     ReadAhead(ReadPiece),
@@ -92,8 +82,8 @@ impl Prepared for Infallible {
 
 impl<'a> OpPieces<'a> {
     pub(super) fn new(leaves: Leaves<'a>, context: Context<'a>) -> Self {
-        let readers = OpReaders::of(&context, &leaves);
-        Self { leaves, context, readers, joined: Mutex::default(), most_rows: AtomicUsize::new(0) }
+        let readers = OpReaders::new(&context, &leaves);
+        Self { leaves, context, readers, joined: Mutex::default() }
     }
 
     fn joined(&self) -> MutexGuard<'_, Vec<OpPart>> {
@@ -103,52 +93,34 @@ impl<'a> OpPieces<'a> {
     fn read(&self, share: &[u32]) -> ReadPiece {
         let Self { leaves, context, readers, .. } = self;
         let mut part: Box<OpPart> = Box::new(self.joined().pop().unwrap_or_default());
-        part.dispatches.reserve_to(self.most_rows.load(Ordering::Relaxed));
         let rows = match readers {
-            Some(OpReaders::Basic(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
-            Some(OpReaders::Detailed(readers)) => FastOps::read(&mut part, context, leaves, share, readers),
+            Some(readers) => readers.read(&mut part, context, leaves, share),
             None => leaves.scan(share, |row| part.push(row, context)),
         }?;
-        self.most_rows.fetch_max(part.dispatches.len(), Ordering::Relaxed);
         Some((rows, part))
     }
 
-    /// Reads the pieces, of which the first ones may be `read` already; their rows go to `sink`, behind the `tasks` of the calls. Where they
-    /// stay in the tables, these have `most` at most. `Err` has the number of rows before those that only the library can read.
+    /// Reads the pieces, of which the first ones may be `read` already; their rows go to `sink`, behind the `tasks` of the calls. `Err` has the number of rows before those that only the library can read.
     pub(super) fn join<S: PieceSink, P: Prepared>(
         &self,
         join: &mut Join<'_>,
-        (tables, most): (&mut Tables, impl FnOnce() -> u64),
+        tables: &mut Tables,
         (tasks, read): (Vec<S::Task>, Vec<ReadPiece>),
         next: &Next<'_, P>,
         sink: &mut S,
     ) -> Result<std::result::Result<(), u64>, S::Error> {
         let shares = self.leaves.shares();
-        let most = if join.keeps_rows { most() } else { 0 };
-        let is_dense = (1..=self.leaves.bytes() / SHORT_OP).contains(&most);
-        let copies_apart = is_dense && shares.len() > 1;
-        if is_dense && !copies_apart {
-            self.most_rows.fetch_max(most as usize, Ordering::Relaxed);
-        }
-        let mut reserved = ReservedRows::of(if copies_apart { most as usize } else { 0 });
-        let mut free = reserved.free();
         let work = |step| match step {
             Step::Read(share) => Done::Part(self.read(share)),
             Step::Take(piece) => Done::Part(piece),
-            Step::Copy(mut part, rows) => {
-                rows.copy(&mut part.dispatches, &part.joined.tracks, &part.joined.shapes);
-                self.joined().push(*part);
-                Done::Copied
-            }
             Step::Task(task) => Done::Output(S::work(task)),
             Step::Open(open) => Done::Opened(Box::new(open())),
             Step::ReadAhead(pieces, share) => Done::ReadAhead(pieces.read(share)),
         };
         let pieces_of_next = OnceCell::new();
         let (mut given, is_whole) = (0, Cell::new(true));
-        let consume = |done| -> Result<Vec<Step<'_, '_, S::Task, P>>, S::Error> {
+        let consume = |done| -> Result<Vec<Step<'_, S::Task, P>>, S::Error> {
             let tasks = match done {
-                Done::Copied => Vec::new(),
                 Done::Output(output) => sink.end(output)?,
                 Done::Opened(opened) => {
                     if let Ok(trace) = next.opened.get_or_init(|| *opened)
@@ -161,13 +133,6 @@ impl<'a> OpPieces<'a> {
                 Done::ReadAhead(piece) => {
                     next.read.borrow_mut().push(piece);
                     Vec::new()
-                }
-                Done::Part(Some((rows, mut part))) if is_whole.get() && copies_apart => {
-                    let place = join.join_apart(&mut part, tables, &mut free);
-                    is_whole.set(place.is_some());
-                    let Some(place) = place else { return Ok(Vec::new()) };
-                    given += rows;
-                    return Ok(vec![Step::Copy(part, place)]);
                 }
                 Done::Part(Some((rows, mut part))) if is_whole.get() => {
                     join.join(&mut part, tables);
@@ -205,10 +170,6 @@ impl<'a> OpPieces<'a> {
             let shares = pieces.leaves.shares();
             shares.into_iter().take(ahead).try_for_each(|share| pipeline.push(Step::ReadAhead(pieces, share)))
         })?;
-        if copies_apart {
-            let taken = free.taken();
-            reserved.fill(taken, &mut tables.dispatches);
-        }
         Ok(if is_whole.get() { Ok(()) } else { Err(given) })
     }
 }

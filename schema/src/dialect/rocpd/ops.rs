@@ -1,82 +1,23 @@
 use super::calls::Calls;
 use super::kinds::Kinds;
-use super::launch_columns::LaunchFields;
 use super::launches::Launches;
 use super::links::{LinkWalk, Links};
+use super::op_columns::{OpColumn, OpFields, OpRow, ScannedRow};
 use super::recent_shapes::{RecentShapes, ShapeKey};
 use super::recent_tracks::{Place, RecentTracks};
 use super::signal::RecentSignals;
-use super::{
-    Field, IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Plan, Processes, Symbols, Variant,
-};
+use super::{IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Processes, Symbols, Variant};
 use crate::layout::rpd::Function;
-use crate::sqlite::{ByHeader, Database, Row, StoredColumns, StoredKey};
+use crate::sqlite::{ByHeader, Row, StoredColumns, StoredKey};
 use crate::table::{
     Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
     Shape, Track, Tracks,
 };
+use crate::table_builder::Builder;
 use crate::{
-    AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Result, Select, Sentinel, ShapeId,
-    Strings, SymbolId, TrackId,
+    AgentId, CollectiveId, Id, NameId, ProblemKind, Problems, ProcessId, Select, Sentinel, ShapeId, Strings,
+    SymbolId, TrackId,
 };
-
-/// The columns of `rocpd_op` in a scan.
-#[derive(Debug)]
-pub(crate) struct OpFields {
-    pub(crate) plan: Plan,
-    pub(super) gpu: Field,
-    pub(super) queue: Field,
-    pub(super) start: Field,
-    pub(super) end: Field,
-    pub(super) description: Field,
-    pub(super) op_type: Field,
-    pub(super) pid: Field,
-    pub(super) stream: Field,
-    bytes: Field,
-    peer: Field,
-    pub(super) range: Field,
-    sequence: Field,
-    category: Field,
-    pub(super) tid: Field,
-    pub(super) correlation: Field,
-    pub(super) enqueued: Field,
-    pub(super) signal: Field,
-    pub(super) launch: LaunchFields,
-}
-
-impl OpFields {
-    /// The columns of a select, `links` to calls among them.
-    pub(crate) fn of(database: &Database, variant: &Variant, select: &Select, links: bool) -> Result<Self> {
-        let mut plan = Plan::of(database, "rocpd_op")?;
-        Ok(Self {
-            gpu: plan.add("gpuId"),
-            queue: plan.add("queueId"),
-            start: plan.add("start"),
-            end: plan.add("end"),
-            description: plan.add("description_id"),
-            op_type: plan.add("opType_id"),
-            pid: plan.add("pid"),
-            stream: plan.add("streamId"),
-            bytes: plan.add("bytes"),
-            peer: plan.add("peer"),
-            range: plan.add_if(select.ranges, "roctxId"),
-            sequence: plan.add_if(select.ranges && variant.typed_ops, "sequenceId"),
-            category: plan.add_if(select.ranges && variant.typed_ops, "category_id"),
-            tid: plan.add_if(links, "tid"),
-            correlation: plan.add_if(links, "correlationId"),
-            enqueued: plan.add_if(select.links && variant.typed_ops, "enqueued"),
-            signal: plan.add_if(select.any_shape() && variant.signal_is_shape, "completionSignal"),
-            launch: LaunchFields::of(&mut plan, select, variant.typed_ops),
-            plan,
-        })
-    }
-
-    /// Whether the scan has thread and launch of an op.
-    #[inline]
-    pub(super) fn has_launch(&self) -> bool {
-        self.tid.position().is_some() || self.correlation.position().is_some()
-    }
-}
 
 /// The tables that a scan of the ops looks up.
 #[derive(Debug)]
@@ -111,7 +52,7 @@ impl Context<'_> {
 /// the part has met.
 #[derive(Debug, Default)]
 pub(crate) struct OpPart {
-    pub(crate) dispatches: Dispatches,
+    pub(crate) dispatches: Builder<Dispatches>,
     pub(crate) copies: Copies,
     pub(crate) barriers: Barriers,
     pub(crate) ranges: Ranges,
@@ -172,12 +113,38 @@ pub(super) fn unlisted_position(process: ProcessId) -> Option<usize> {
 
 /// The cause of an op by links and columns.
 #[derive(Debug, Clone, Copy)]
-struct Cause {
+pub(super) struct Cause {
     call: Option<Id>,
     correlation: Id,
     process: ProcessId,
     tid: Option<i64>,
     enqueued: Option<i64>,
+}
+
+impl Cause {
+    /// The cause by the columns of a row.
+    #[inline(always)]
+    pub(super) fn of_row(row: &impl OpRow, process: ProcessId) -> Self {
+        Self {
+            call: None,
+            correlation: row.int(OpColumn::Correlation).unwrap_or(0),
+            process,
+            tid: row.int(OpColumn::Tid),
+            enqueued: row.int(OpColumn::Enqueued),
+        }
+    }
+}
+
+/// The properties of a dispatch that the two paths find in different ways: one by caches alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FoundDispatch {
+    pub(super) name: NameId,
+    pub(super) track: TrackId,
+    pub(super) start: i64,
+    pub(super) duration: Option<i64>,
+    pub(super) shape: Option<ShapeId>,
+    pub(super) graph: bool,
+    pub(super) cause: Cause,
 }
 
 impl OpPart {
@@ -195,18 +162,18 @@ impl OpPart {
 
     /// Adds one row of `rocpd_op`.
     pub(crate) fn push(&mut self, row: &Row<'_>, context: &Context<'_>) {
-        let fields = &context.fields;
+        let scanned = ScannedRow { row, fields: context.fields };
         let id = row.id();
-        let cause = self.cause(id, row, context);
-        let Some(start) = fields.start.int(row) else {
+        let cause = self.cause(&scanned, context);
+        let Some(start) = scanned.int(OpColumn::Start) else {
             self.problems.add(ProblemKind::MissingStart, "rocpd_op.start", id);
             return;
         };
-        let duration = fields.end.int(row).and_then(|end| end.checked_sub(start));
-        let gpu = fields.gpu.int(row).unwrap_or(NO_GPU);
-        let op_type = fields.op_type.int(row);
+        let duration = scanned.int(OpColumn::End).and_then(|end| end.checked_sub(start));
+        let gpu = scanned.int(OpColumn::Gpu).unwrap_or(NO_GPU);
+        let op_type = scanned.int(OpColumn::Type);
         let (kind, type_name) = self.kinds.get(op_type, context.names, context.strings);
-        let mut name = context.names.get(fields.description.int(row));
+        let mut name = context.names.get(scanned.int(OpColumn::Name));
         if type_name == NameId::DANGLING {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.opType_id", id);
         }
@@ -214,7 +181,7 @@ impl OpPart {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
         }
         name = context.variant.name(name, type_name, context.strings);
-        let range = fields.range.int(row).unwrap_or(0);
+        let range = scanned.int(OpColumn::Range).unwrap_or(0);
         self.range_ids |= range != 0;
         match kind {
             OpKind::Copy(direction) => {
@@ -222,7 +189,7 @@ impl OpPart {
                 self.copy(copy, row, context, cause, gpu);
             }
             OpKind::Barrier => {
-                let track = self.track(row, context, cause.process, gpu, None);
+                let track = self.track(&scanned, cause.process, gpu, None);
                 self.barriers.push(Barrier {
                     id,
                     name,
@@ -255,35 +222,43 @@ impl OpPart {
                     true => self.shape(row, context, cause, name),
                     false => (None, None),
                 };
-                let track = self.track(row, context, cause.process, gpu, hardware_queue);
-                let symbol = context.fields.launch.symbol.int(row);
-                let symbol = self.symbol(id, symbol, context, cause.process, name);
-                self.dispatches.push(Dispatch {
-                    id: if context.select.ids { id } else { 0 },
-                    name,
-                    track,
-                    start,
-                    duration,
-                    tid: cause.tid,
-                    correlation: cause.correlation,
-                    range,
-                    shape,
-                    symbol,
-                    graph: kind == OpKind::GraphKernel,
-                    enqueued: cause.enqueued,
-                    collective: context.collectives.get(id),
-                });
+                let track = self.track(&scanned, cause.process, gpu, hardware_queue);
+                let graph = kind == OpKind::GraphKernel;
+                let dispatch = FoundDispatch { name, track, start, duration, shape, graph, cause };
+                self.push_dispatch(&scanned, context, dispatch);
             }
         }
     }
 
+    /// Adds a dispatch of either path: this alone states what is read of one.
+    #[inline(always)]
+    pub(super) fn push_dispatch(&mut self, row: &impl OpRow, context: &Context<'_>, found: FoundDispatch) {
+        let FoundDispatch { name, track, start, duration, shape, graph, cause } = found;
+        let range = row.int(OpColumn::Range).unwrap_or(0);
+        self.range_ids |= range != 0;
+        let symbol = self.symbol(row, context, cause.process, name);
+        self.dispatches.push(Dispatch {
+            id: if context.select.ids { row.id() } else { 0 },
+            name,
+            track,
+            start,
+            duration,
+            tid: cause.tid,
+            correlation: cause.correlation,
+            range,
+            shape,
+            symbol,
+            graph,
+            enqueued: cause.enqueued,
+            collective: if context.collectives.is_empty() { None } else { context.collectives.get(row.id()) },
+        });
+    }
+
     #[inline]
-    fn cause(&mut self, id: Id, row: &Row<'_>, context: &Context<'_>) -> Cause {
-        let fields = &context.fields;
+    fn cause(&mut self, row: &ScannedRow<'_, '_>, context: &Context<'_>) -> Cause {
+        let id = row.id();
         let process = self.process_of(row, context);
-        let correlation = fields.correlation.int(row).unwrap_or(0);
-        let (tid, enqueued) = (fields.tid.int(row), fields.enqueued.int(row));
-        let mut cause = Cause { call: None, correlation, process, tid, enqueued };
+        let mut cause = Cause::of_row(row, process);
         if context.links.is_empty() {
             return cause;
         }
@@ -313,8 +288,8 @@ impl OpPart {
 
     /// The process that a row names.
     #[inline]
-    fn process_of(&mut self, row: &Row<'_>, context: &Context<'_>) -> ProcessId {
-        let Some(pid) = context.fields.pid.int(row) else { return context.process };
+    fn process_of(&mut self, row: &impl OpRow, context: &Context<'_>) -> ProcessId {
+        let Some(pid) = row.int(OpColumn::Process) else { return context.process };
         self.recent_process_of(pid).unwrap_or_else(|| {
             let listed = context.processes.find(pid);
             let process = listed.unwrap_or_else(|| unlisted(self.pids.intern(pid)));
@@ -332,14 +307,13 @@ impl OpPart {
     #[inline]
     fn track(
         &mut self,
-        row: &Row<'_>,
-        context: &Context<'_>,
+        row: &ScannedRow<'_, '_>,
         process: ProcessId,
         gpu: i64,
         hardware_queue: Option<u64>,
     ) -> TrackId {
-        let queue = context.fields.queue.int(row).unwrap_or(0);
-        let stream = context.fields.stream.int(row);
+        let queue = row.int(OpColumn::Queue).unwrap_or(0);
+        let stream = row.fields.stream.int(row.row);
         let place = Place::of(gpu, queue, process, hardware_queue);
         if let (None, Some(id)) = (stream, self.recent_track(place)) {
             return id;
@@ -387,7 +361,7 @@ impl OpPart {
         let stored = |row: &Row<'_>| launch.stored(row);
         let columns = self.stored_shapes.get(row, stored).copied().unwrap_or_else(|| stored(row));
         let key = columns.and_then(|columns| columns.key(row));
-        if let Some(shape) = key.and_then(|key| self.met_shape(key)) {
+        if let Some(shape) = key.and_then(|key| self.cached_shape(key)) {
             return shape.known();
         }
         let shape = launch.shape(row).map(|shape| self.shapes.intern(shape));
@@ -399,21 +373,20 @@ impl OpPart {
 
     /// The shape of launch columns, as columns store it, if it is cached.
     #[inline(always)]
-    pub(super) fn met_shape(&self, key: StoredKey) -> Option<ShapeId> {
+    pub(super) fn cached_shape(&self, key: StoredKey) -> Option<ShapeId> {
         self.recent_shapes.find(&key)
     }
 
     /// The same and the hardware queue of rocm-trace-lite's `completionSignal`.
     #[inline(always)]
-    pub(super) fn met_signal(&mut self, text: &[u8]) -> Option<(ShapeId, Option<u64>)> {
+    pub(super) fn cached_signal(&mut self, text: &[u8]) -> Option<(ShapeId, Option<u64>)> {
         self.recent_signals.find(text)
     }
 
-    #[inline]
-    pub(super) fn symbol(
+    #[inline(always)]
+    fn symbol(
         &mut self,
-        id: Id,
-        symbol: Option<Id>,
+        row: &impl OpRow,
         context: &Context<'_>,
         process: ProcessId,
         name: NameId,
@@ -422,13 +395,13 @@ impl OpPart {
         if symbols.by_id.is_empty() {
             return None;
         }
-        match symbol {
+        match row.int(OpColumn::Symbol) {
             None => symbols.by_name.get(&(process, name)).copied(),
             Some(symbol) if symbol < 0 => None,
             Some(symbol) => {
                 let symbol = symbols.by_id.get(&(process, symbol)).copied();
                 if symbol.is_none() {
-                    self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", id);
+                    self.problems.add(ProblemKind::DanglingReference, "rocpd_op.symbol", row.id());
                 }
                 symbol
             }
@@ -463,7 +436,7 @@ impl OpPart {
         };
         copy.source = source.map(|gpu| self.gpus.intern(gpu));
         copy.destination = destination.map(|gpu| self.gpus.intern(gpu));
-        copy.track = self.track(row, context, cause.process, gpu, None);
+        copy.track = self.track(&ScannedRow { row, fields: context.fields }, cause.process, gpu, None);
         copy.tid = cause.tid;
         copy.correlation = cause.correlation;
         copy.enqueued = cause.enqueued;

@@ -7,7 +7,9 @@ use std::mem::take;
 use super::header::{Header, OpenDispatch, References, Variant};
 use super::op_pieces::{Next, OpPieces, Prepared, ReadPiece};
 use super::ops::Context;
-use super::{Agents, IdMap, Names, Processes, calls, join, launches, links, ops, secondary_tables};
+use super::{
+    Agents, IdMap, Names, Processes, calls, join, launches, links, op_columns, ops, secondary_tables,
+};
 use crate::piece_sink::Each;
 use crate::sqlite::{Database, FoundLeaves, Pieces};
 use crate::{CollectiveId, Error, PieceSink, ProcessId, Result, Select, Strings, Tables};
@@ -51,7 +53,7 @@ struct Lookups {
     collectives: IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before.
     process: Option<ProcessId>,
-    fields: ops::OpFields,
+    fields: op_columns::OpFields,
     found: Option<FoundLeaves>,
 }
 
@@ -116,7 +118,7 @@ impl PreparedOps {
         // A thread or a correlation id ties an op to a call: for a report without calls they only fill memory.
         let links =
             select.links && (select.args || select.secondary || database.row_estimate("rocpd_api") > 0);
-        let fields = ops::OpFields::of(database, &variant, select, links)?;
+        let fields = op_columns::OpFields::new(database, &variant, select, links)?;
         let found = database.find_leaves(OPS, fields.plan.columns())?;
         let ends = if variant.typed_ops {
             secondary_tables::CopyEnds::read(database)?
@@ -205,9 +207,8 @@ impl PreparedOps {
         let pieces = lookups.pieces(database, length);
         let given = match pieces.leaves() {
             Some(leaves) => {
-                let most = || database.row_estimate(OPS);
                 let pieces = OpPieces::new(leaves, lookups.context(&strings));
-                pieces.join(&mut join, (&mut tables, most), (calls_tasks, read), next, sink)?
+                pieces.join(&mut join, &mut tables, (calls_tasks, read), next, sink)?
             }
             None => {
                 sink.finish_tasks(calls_tasks)?;
