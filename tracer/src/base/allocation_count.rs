@@ -9,7 +9,7 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Those of the calling thread so far.
+/// Allocations of the calling thread so far.
 pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.get()
 }

@@ -18,7 +18,7 @@ use hsa_sys::function::{
 };
 use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
-/// The runtime's functions.
+/// The runtime's functions that the tracer calls, copied before any of them is replaced.
 #[derive(Clone)]
 pub struct Api {
     /// Everything in hsa.h.
@@ -27,11 +27,8 @@ pub struct Api {
     pub layout: AmdTable,
     /// Creates a queue whose packets pass a handler.
     pub intercept_create: QueueInterceptCreate,
-    /// Adds the handler.
     pub intercept_register: QueueInterceptRegister,
-    /// Creates queues by descriptor.
     pub queue_create: Option<QueueCreate>,
-    /// Facts about a queue.
     pub queue_get_info: Option<QueueGetInfo>,
     /// How urgent a queue is.
     pub queue_set_priority: Option<QueueSetPriority>,
@@ -41,19 +38,16 @@ pub struct Api {
     pub set_profiler_enabled: SetProfilerEnabled,
     /// From a GPU's clock to CLOCK_BOOTTIME.
     pub convert_tick: ConvertTick,
-    /// Times for copies.
     pub async_copy_enable: Option<AsyncCopyEnable>,
     /// The times of a copy.
     pub get_async_copy_time: Option<GetAsyncCopyTime>,
     /// Whose memory an address is.
     pub pointer_info: Option<PointerInfo>,
-    /// A copy.
     pub async_copy: Option<MemoryAsyncCopy>,
     /// A copy on a given engine.
     pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
     /// A copy of a box.
     pub async_copy_rect: Option<MemoryAsyncCopyRect>,
-    /// Several copies.
     pub async_batch_copy: Option<MemoryAsyncBatchCopy>,
     /// A queue that may be shared.
     pub counted_queue_acquire: Option<CountedQueueAcquire>,
@@ -223,7 +217,7 @@ pub(crate) unsafe fn publish(place: *mut *mut c_void, function: *mut c_void) {
     unsafe { AtomicPtr::from_ptr(place) }.store(function, Ordering::Release);
 }
 
-/// What [`Api::gpus`] hands to the runtime's iteration.
+/// The data of the callback of [`Api::gpus`].
 struct Search<'a> {
     core: &'a CoreApiTable,
     found: Vec<u64>,

@@ -16,7 +16,7 @@ pub const LEAST: usize = 1 << 20;
 /// Bytes of a slot, its place in a queue and its signal in the runtime's memory.
 pub const SLOT: usize = 384;
 
-/// Of `PARTS` parts of the bound, those that slots may occupy: the recorder never is without batches.
+/// Slots may occupy this many of the `PARTS` parts of the bound, so that the recorder is never without batches.
 const OF_SLOTS: usize = 3;
 const PARTS: usize = 4;
 
@@ -38,7 +38,6 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Of this many bytes.
     #[must_use]
     pub const fn new(bound: usize) -> Self {
         let (slots, batches, peak) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -51,7 +50,7 @@ impl Budget {
         self.bound.store(bound.max(LEAST), Ordering::Relaxed);
     }
 
-    /// Bytes at most.
+    /// In bytes.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound.load(Ordering::Relaxed)
@@ -91,7 +90,7 @@ impl Budget {
         self.slots.fetch_sub(count * SLOT, Ordering::Relaxed);
     }
 
-    /// Whether hardly any slot more can be made.
+    /// True where hardly any slot more can be made.
     #[must_use]
     pub fn is_tight(&self) -> bool {
         let most =
@@ -119,7 +118,7 @@ impl Budget {
         self.batches.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// Whether completed dispatches wait in their slots because the recorder has no room for them.
+    /// Notes that completed dispatches wait in their slots because the recorder has no room for them.
     pub fn set_behind(&self, is_behind: bool) {
         self.is_behind.store(is_behind, Ordering::Relaxed);
     }

@@ -15,7 +15,6 @@ pub struct Anchor {
 const ATTEMPTS: usize = 4;
 
 impl Anchor {
-    /// Both clocks now.
     #[must_use]
     pub fn now() -> Self {
         let read = |_| {

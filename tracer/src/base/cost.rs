@@ -1,10 +1,10 @@
-//! What tracing costs: CPU time of the tracer's threads, and the time that a launch, a call and a range spend in the tracer.
+//! The cost of tracing: CPU time of the tracer's threads, and the time that a launch, a call and a range spend in the
+//! tracer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::clock;
 
-/// The cost so far.
 #[derive(Debug, Default)]
 pub struct Cost {
     /// CPU time of the collector in ns.
@@ -12,11 +12,10 @@ pub struct Cost {
     launches: Samples,
 }
 
-/// Times of some.
 #[derive(Debug)]
 struct Samples {
     count: AtomicU64,
-    /// Their sum in ns.
+    /// In ns.
     sum: AtomicU64,
 }
 
@@ -49,14 +48,14 @@ impl Samples {
 
 /// The hooks of ranges and calls in the threads of the application. A call has two, a range two, a marker one.
 pub struct Hooks {
-    /// Whether the next one is to be timed.
+    /// The next hook is timed.
     is_due: AtomicBool,
     samples: Samples,
     /// How many led to something that was recorded.
     count: AtomicU64,
 }
 
-/// Those of this process.
+/// The samples of this process.
 pub static HOOKS: Hooks =
     Hooks { is_due: AtomicBool::new(false), samples: Samples::new(), count: AtomicU64::new(0) };
 

@@ -1,7 +1,8 @@
-//! What became of every dispatch that the application queued, and likewise of copies, barriers, calls, ranges and markers.
+//! Counts the outcome of every dispatch that the application queued, and likewise of copies, barriers, calls, ranges and
+//! markers.
 //!
-//! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as
-//! skipped for one reason. At any other moment the difference is what is still on its way.
+//! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as skipped
+//! for one reason. At any other moment the difference is on its way.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -22,7 +23,7 @@ macro_rules! reasons {
                 match self { $(Self::$reason => $tag,)+ }
             }
 
-            /// What a user is told of these dispatches.
+            /// The words of a message about these dispatches.
             #[must_use]
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$reason => $description,)+ }
@@ -43,11 +44,11 @@ reasons! {
         Signals = "lost:signals", "because the runtime made no more signals";
         /// The process had no memory left for it.
         Memory = "lost:memory", "because the process had no more memory";
-        /// Of ranges: too many were open at once, or too many threads had any (docs/guide/ranges.md).
+        /// Ranges only: too many were open at once, or too many threads had any (docs/guide/ranges.md).
         Bounds = "lost:bounds", "beyond the bounds of what is kept track of";
         /// The GPU's times were missing, inverted or could not be translated.
         Times = "lost:times", "without valid times";
-        /// Its own completion signal was used again or destroyed before the times could be read.
+        /// The completion signal was used again or destroyed before the times could be read.
         Reused = "lost:reused", "whose signal was used again";
         /// It had not completed when its queue was destroyed.
         QueueDestroyed = "lost:queue_destroyed", "unfinished when their queue was destroyed";
@@ -55,7 +56,7 @@ reasons! {
         Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
         Ended = "lost:ended", "after the end of the recording";
-        /// Of calls, ranges and markers: a signal handler made it while its thread was at another one, or a thread at its
+        /// Calls, ranges and markers only: a signal handler made it while its thread was at another one, or a thread at its
         /// very end.
         Interrupted = "lost:interrupted", "in signal handlers or at the very end of threads";
         /// It completed, but the time allowed for writing at the end of the process was over.
@@ -64,15 +65,15 @@ reasons! {
         Write = "lost:write", "that could not be written";
         /// The file had reached RTL_MAX_SIZE.
         Full = "lost:full", "beyond RTL_MAX_SIZE";
-        /// Of copies: the runtime was asked for them in a form that is not known.
+        /// Copies only: the runtime was asked for them in a form that is not known.
         Unknown = "lost:unknown", "of an unknown form";
-        /// Of packets: their queue cannot be intercepted.
+        /// Packets only: their queue cannot be intercepted.
         Unintercepted = "lost:unintercepted", "on queues that cannot be intercepted";
-        /// Of packets: their queue is that of an SDMA or AIE engine, or of another one.
+        /// Packets only: their queue is that of an SDMA or AIE engine, or of another one.
         Engine = "lost:engine", "on queues of SDMA, AIE or unknown engines";
-        /// Of packets: their queue is one of `hsa_amd_counted_queue_acquire`.
+        /// Packets only: their queue is one of `hsa_amd_counted_queue_acquire`.
         Counted = "lost:counted_queue", "on counted queues";
-        /// Of packets: they were written to a queue that is intercepted, which has taken none of them.
+        /// Packets only: they were written to a queue that is intercepted, which has taken none of them.
         Bypassed = "lost:bypassed", "that did not pass the interceptor";
         /// A thread of the tracer held their queue and got no core for a second.
         Busy = "lost:busy", "while the tracer held their queue";
@@ -90,7 +91,7 @@ reasons! {
         Batch = "skipped:batch", "in large batches";
         /// Recording was paused when it was submitted.
         Paused = "skipped:paused", "while recording was paused";
-        /// Of calls: the program that gets the records does not want them.
+        /// Calls only: the program that gets the records does not want them.
         Unwanted = "skipped:unwanted", "that nobody wanted";
     }
 }
@@ -105,11 +106,10 @@ pub struct Counters {
     skipped: [AtomicU64; Skipped::ALL.len()],
 }
 
-/// What threads of the application could not hand over of ranges and markers, until a recorder takes note of it.
+/// Ranges and markers that threads of the application could not hand over, until a recorder takes note of them.
 pub static UNHANDED: Counters = Counters::new();
 
 impl Counters {
-    /// Nothing is counted yet.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -141,7 +141,7 @@ impl Counters {
         self.lost[why as usize].fetch_add(count, Relaxed);
     }
 
-    /// What was in the file is not: all of it is lost.
+    /// Turns everything recorded into losses, because the file does not hold it any more.
     pub fn lose_recorded(&self, why: Lost) {
         self.lose(why, self.recorded.swap(0, Relaxed));
     }
@@ -188,13 +188,12 @@ impl Counters {
 pub struct Snapshot {
     /// Kernel dispatches that the application put on its queues.
     pub seen: u64,
-    /// Those in the file.
     pub recorded: u64,
-    /// Of those, the ranges and markers whose text is not in the file.
+    /// Ranges and markers that are recorded without their text.
     pub unnamed: u64,
-    /// Those lost, by reason, without the reasons that never occurred.
+    /// By reason, without the reasons that never occurred.
     pub lost: Vec<(Lost, u64)>,
-    /// Those left out on purpose, by reason, without the reasons that never occurred.
+    /// By reason, without the reasons that never occurred.
     pub skipped: Vec<(Skipped, u64)>,
 }
 
@@ -211,7 +210,7 @@ impl Snapshot {
         self
     }
 
-    /// All that were lost.
+    /// The sum over all reasons.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.iter().map(|&(_, count)| count).sum()

@@ -1,11 +1,11 @@
 //! Which functions of an interface are told of, as lists of words of the environment say, and which of HIP (docs/guide/hip.md,
 //! "Which calls").
 
-/// What starts kernels, in all its forms (`_spt`, `ExC`, `MultiDevice`).
+/// Parts of the names of functions that start kernels, in all their forms (`_spt`, `ExC`, `MultiDevice`).
 const LAUNCHES: [&str; 5] =
     ["LaunchKernel", "LaunchCooperativeKernel", "LaunchMultiKernel", "LaunchByPtr", "GraphLaunch"];
 
-/// What the environment says of an interface's functions, in words that commas separate.
+/// A filter of an interface's functions, in words that commas separate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// RTL_HIP_API_FILTER or RTL_HSA_API_FILTER: words for what is wanted. Without any everything is.
@@ -15,13 +15,12 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Whether anything is said.
     #[must_use]
     pub fn is_set(&self) -> bool {
         words(&self.wanted).chain(words(&self.unwanted)).next().is_some()
     }
 
-    /// Whether a function is wanted, by whether each word means it.
+    /// Decides on a function, with a test of which words mean it.
     pub fn takes(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let mut wanted = words(&self.wanted).peekable();
         let is_wanted = wanted.peek().is_none() || wanted.any(&is_meant);
@@ -43,14 +42,14 @@ impl Filter {
     }
 }
 
-/// Whether calls of this function of HIP are recorded. As RTG has it, launches are told of whatever is said: without its call
-/// nobody would know where a kernel comes from. RTG knows six of them by name; here they are all.
+/// Decides on a function of HIP. As in RTG, a filter leaves no launch out: without its call nobody would know where a kernel
+/// comes from. RTG knows six launches by name; here they are all.
 #[must_use]
 pub fn takes(filter: &Filter, name: &str) -> bool {
     LAUNCHES.iter().any(|launch| name.contains(launch)) || filter.takes(|word| is_meant(word, name))
 }
 
-/// Whether a word means this function of HIP: a part of names, or `all` and `*`, which are every name.
+/// A word means the functions whose names contain it; `all` and `*` mean every function.
 #[must_use]
 pub fn is_meant(word: &str, name: &str) -> bool {
     word == "all" || word == "*" || name.contains(word)

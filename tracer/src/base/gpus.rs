@@ -15,28 +15,26 @@ use crate::base::api::Api;
 /// A GPU that the runtime shows to this process.
 #[derive(Clone, Debug, Default)]
 pub struct Gpu {
-    /// Its place among the GPUs that the runtime lists, from 0: `gpuId` in the file.
+    /// The position among the GPUs that the runtime lists, from 0: `gpuId` in the file.
     pub number: u16,
     /// The handle of its `hsa_agent_t`.
     pub agent: u64,
-    /// What the runtime says of it.
     pub details: Details,
 }
 
-/// What tells a GPU from others, also of other processes. What is unknown is `None`.
+/// Properties that distinguish a GPU, also from those of other processes. `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
     /// `gfx942`.
     pub target: Option<String>,
     /// `AMD Instinct MI300X`.
     pub product: Option<String>,
-    /// Its serial number, `GPU-1f0c...`.
+    /// The serial number, as `GPU-1f0c...`.
     pub uuid: Option<String>,
-    /// Its number among all nodes of the machine, CPUs included, in the driver's topology.
+    /// The number among all nodes of the machine, CPUs included, in the driver's topology.
     pub node: Option<u32>,
-    /// Its PCI domain.
     pub domain: Option<u32>,
-    /// Its PCI bus, device and function in one number.
+    /// PCI bus, device and function in one number.
     pub bdf: Option<u32>,
 }
 

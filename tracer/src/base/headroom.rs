@@ -27,14 +27,14 @@ const LAST_THREAD: u64 = (2 << 20) + (256 << 10);
 /// Threads that may be allocating for the first time.
 static FIRST_USES: AtomicU64 = AtomicU64::new(0);
 
-/// What the process may take.
+/// The resource limits of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limits {
     space: u64,
     data: u64,
 }
 
-/// Whether the tracer may take no more memory: to be asked before it takes much, and now and then.
+/// True where the tracer may take no more memory. It is checked now and then, and before the tracer takes much.
 #[must_use]
 pub fn is_gone() -> bool {
     if !memory::is_short() && left().is_some_and(|left| left < KEPT) {
@@ -43,10 +43,11 @@ pub fn is_gone() -> bool {
     memory::is_short()
 }
 
-/// Whether a thread may be started: where it may not, memory is short.
+/// Reserves nothing, but fails where a thread may not be started; then memory is short.
 ///
 /// # Errors
-/// What the program needs is left to it.
+///
+/// The rest of the memory is left to the program.
 pub fn for_a_thread() -> io::Result<()> {
     match left() {
         Some(left) if left < KEPT + THREAD => {
@@ -58,14 +59,14 @@ pub fn for_a_thread() -> io::Result<()> {
     }
 }
 
-/// Whether a thread that ends soon fits into what is left, all of which it may take: at the end of the process.
+/// True where a thread that ends soon fits into the rest of the memory, which it may take at the end of the process.
 #[must_use]
 pub fn fits_last_thread() -> bool {
     left().is_none_or(|left| left >= LAST_THREAD)
 }
 
-/// Whether the calling thread, which may never have allocated, may use thread-local values for the first time: where it may
-/// not, memory is short.
+/// True where the calling thread, which may never have allocated, may use thread-local values for the first time. Otherwise
+/// memory is short.
 #[cold]
 #[must_use]
 pub fn for_first_use() -> bool {

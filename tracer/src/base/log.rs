@@ -15,7 +15,6 @@ pub fn set_level(level: u8) {
     LEVEL.store(level, Ordering::Relaxed);
 }
 
-/// Whether messages of this level are printed.
 #[inline]
 pub fn is_enabled(level: u8) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level
@@ -36,8 +35,8 @@ fn write(file: RawFd, line: &str) {
     unsafe { libc::write(file, line.as_ptr().cast(), line.len()) };
 }
 
-/// Whether a line can be written here without harm: writing to a full pipe would make the host wait, and to one that
-/// nobody reads would kill it (SIGPIPE).
+/// True where a line can be written without harm: writing to a full pipe would make the host wait, and to one that nobody
+/// reads would kill it (SIGPIPE).
 #[expect(unsafe_code, reason = "calls libc")]
 fn takes_a_line(file: RawFd) -> bool {
     let mut asked = libc::pollfd { fd: file, events: libc::POLLOUT, revents: 0 };

@@ -24,15 +24,15 @@ const BLOCKS: usize = 16 << 10;
 /// The alignment of the reserve, and the strictest that it serves.
 const PAGE: usize = 4096;
 
-/// Whether an allocation was refused, or the tracer shall ask for none any more.
+/// Set when an allocation was refused, or the tracer must ask for none any more.
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// What is told when memory becomes short: a `fn()`, or null.
+/// The function to call when memory becomes short: a `fn()`, or null.
 static TOLD: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 static RESERVE: Reserve<BLOCKS> = Reserve::new();
 
-/// Whether the process has no memory left for the tracer.
+/// True where the process has no memory left for the tracer.
 #[inline]
 #[must_use]
 pub fn is_short() -> bool {
@@ -57,9 +57,9 @@ pub fn try_again() {
     IS_SHORT.store(false, Ordering::Relaxed);
 }
 
-/// Whether there is memory that is not asked for by this allocator: the process ends where the C library has none for the
-/// destructor of a thread-local value, and where Rust has none for a thread. To be asked before the first use of such a value
-/// and before a thread is started. Where there is none, memory is short.
+/// True where there is memory that is not asked for by this allocator: the process ends where the C library has none for the
+/// destructor of a thread-local value, and where Rust has none for a thread. It is checked before the first use of such a
+/// value and before a thread is started. Otherwise memory is short.
 #[cold]
 #[must_use]
 pub fn is_there_for_others() -> bool {

@@ -1,5 +1,5 @@
-//! What every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and what is known of
-//! GPUs and kernels. Imports none of the other folders.
+//! The modules that every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and the
+//! facts about GPUs and kernels. This folder imports none of the others.
 
 pub mod abi;
 #[cfg(test)]

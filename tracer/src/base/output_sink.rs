@@ -16,7 +16,6 @@ pub const MARK: &str = "RTL_EMBEDDED";
 /// Callbacks that a program has registered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Registered {
-    /// Who gets what.
     pub callbacks: Callbacks,
     /// [`Callbacks::mode`]; `None`: what the environment says.
     pub mode: Option<Mode>,
@@ -26,12 +25,10 @@ pub struct Registered {
 // not read any more.
 unsafe impl Sync for Callbacks {}
 
-/// Who gets the records.
+/// The destination of the records.
 #[derive(Clone, Copy, Debug)]
 pub enum OutputSink {
-    /// A file.
     File,
-    /// The program.
     Callbacks(&'static Registered),
     /// Nobody: the program has stopped it, or another program has, of which this is a child.
     None,
@@ -39,7 +36,7 @@ pub enum OutputSink {
 
 static REGISTERED: Published<Registered> = Published::new();
 
-/// Whether nothing is recorded, for good or until a forked child registers.
+/// Set when nothing is recorded, for good or until a forked child registers.
 static OVER: AtomicBool = AtomicBool::new(false);
 
 /// The callbacks, where there are any.
@@ -47,7 +44,7 @@ pub fn registered() -> Option<&'static Registered> {
     REGISTERED.get()
 }
 
-/// Whether the program gets calls.
+/// True where the program gets the records of calls.
 #[inline]
 pub fn takes_calls() -> bool {
     registered().is_some_and(|registered| registered.callbacks.calls.is_some())
@@ -75,7 +72,6 @@ pub fn register(callbacks: Registered) -> bool {
     is_first
 }
 
-/// Whether nothing is recorded any more.
 pub fn is_over() -> bool {
     OVER.load(Ordering::Acquire)
 }
@@ -93,7 +89,7 @@ pub fn forget() {
 }
 
 impl Registered {
-    /// Whether anyone gets records.
+    /// False where nobody gets records.
     #[must_use]
     pub fn is_any(&self) -> bool {
         let Callbacks { kernels, copies, ranges, calls, barriers, .. } = self.callbacks;

@@ -24,21 +24,21 @@ pub struct Packet(pub [u64; 8]);
 const _: () = assert!(size_of::<Packet>() == 64);
 
 impl Packet {
-    /// Whether it launches a kernel: the low byte of the header says what a packet is.
+    /// The low byte of the header is the type of the packet.
     #[inline]
     #[must_use]
     pub fn is_kernel(&self) -> bool {
         self.0[0] & 0xff == KERNEL_DISPATCH || self.0[0] & VENDOR == EXT_KERNEL_DISPATCH
     }
 
-    /// Whether it is the packet that launches nearly all kernels, without a completion signal.
+    /// True for the packet that launches nearly all kernels, without a completion signal.
     #[inline(always)]
     #[must_use]
     pub fn is_usual(&self) -> bool {
         self.0[0] & 0xff == KERNEL_DISPATCH && self.completion() == 0
     }
 
-    /// Whether it waits for other signals and then completes.
+    /// True for a packet that waits for other signals and then completes.
     #[inline]
     #[must_use]
     pub fn is_barrier(&self) -> bool {
@@ -66,7 +66,6 @@ impl Packet {
         self.0[4]
     }
 
-    /// What a kernel's launch looks like.
     #[inline]
     #[must_use]
     pub fn launch(&self) -> Launch {

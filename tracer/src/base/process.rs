@@ -14,7 +14,7 @@ use crate::base::memory;
 /// How long a thread may take to begin before its starter goes on.
 const BEGINNING: Duration = Duration::from_millis(100);
 
-/// Whether a thread has begun.
+/// A flag that the new thread sets and its creator waits for.
 #[derive(Debug, Default)]
 struct Begun(Mutex<bool>, Condvar);
 
@@ -86,30 +86,30 @@ pub fn inherit() {
     }
 }
 
-/// Whether something was begun, and in this process. Threads and files are not those of a child of `vfork`, which lives in
-/// its parent's memory, nor of one that was made by a system call of which no library is told.
+/// True where something was begun, and in this process. Threads and files are not those of a child of `vfork`, which lives
+/// in its parent's memory, nor of one that was made by a system call of which no library learns.
 #[must_use]
 pub fn is_own() -> bool {
     let owner = OWNER.load(Ordering::Relaxed);
     owner != 0 && owner == std::process::id()
 }
 
-/// Whether something was begun in a process of which this one is a copy, without anyone having been told.
+/// True where this process is a copy of one in which something was begun, and no handler of forks has run.
 #[must_use]
 pub fn is_copied() -> bool {
     let owner = OWNER.load(Ordering::Relaxed);
     owner != 0 && owner != std::process::id()
 }
 
-/// Whether the program has rights that its caller lacks, as set-user-ID gives them: then nothing may be written
-/// where the environment says.
+/// True where the program has rights that its caller lacks, as set-user-ID gives them: then nothing may be written to a path
+/// from the environment.
 #[must_use]
 pub fn is_privileged() -> bool {
     // SAFETY: asks for a number.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Whether the process has rights that it can give up.
+/// True where the process has rights that it can give up.
 #[must_use]
 pub fn is_root() -> bool {
     // SAFETY: asks for a number.

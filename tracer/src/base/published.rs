@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 pub struct Published<T>(AtomicPtr<T>);
 
 impl<T: Sync> Published<T> {
-    /// Without a value.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicPtr::new(ptr::null_mut()))

@@ -1,17 +1,15 @@
-//! Whether anything is recorded at this moment, as the environment, roctxProfilerPause and roctxProfilerResume and
-//! requests from another terminal say.
+//! The recording state of this moment, which the environment, roctxProfilerPause and roctxProfilerResume and requests from
+//! another terminal decide.
 //!
-//! One word, so that a range or call reads one variable. It outlives recordings: a program that has paused stays paused
-//! when it starts the runtime again.
+//! It is one word, so that a range or call reads one variable. It outlives recordings: a program that has paused stays
+//! paused when it starts the runtime again.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::base::counters::{Counters, Lost, Skipped};
 use crate::base::memory;
 
-/// A recording has begun.
 const BEGUN: u8 = 1;
-/// It is paused.
 const PAUSED: u8 = 2;
 /// It has ended, and none has begun since.
 const ENDED: u8 = 4;
@@ -20,26 +18,22 @@ const UNASKED: u8 = 8;
 
 static STATE: AtomicU8 = AtomicU8::new(UNASKED);
 
-/// What becomes of a range that begins now.
+/// The outcome of a range that begins now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingState {
-    /// It is recorded.
     Open,
     /// It would be, once the settings are read and a recording has begun.
     Idle,
-    /// It is left out.
     Paused,
-    /// It comes too late.
     Ended,
 }
 
-/// Whether ranges are recorded.
 #[inline]
 pub fn is_open() -> bool {
     STATE.load(Ordering::Relaxed) == BEGUN
 }
 
-/// Whether dispatches and ranges are left out.
+/// True where dispatches and ranges are left out.
 #[inline]
 pub fn is_paused() -> bool {
     STATE.load(Ordering::Relaxed) & PAUSED != 0
@@ -67,12 +61,10 @@ pub fn ask(is_stopped: bool) {
     STATE.fetch_and(!UNASKED, Ordering::Relaxed);
 }
 
-/// A recording has begun.
 pub fn begin() {
     STATE.fetch_or(BEGUN, Ordering::Relaxed);
 }
 
-/// The recording ends.
 pub fn end() {
     STATE.fetch_or(ENDED, Ordering::Relaxed);
 }
@@ -92,8 +84,8 @@ pub fn pause(is_paused: bool) {
     }
 }
 
-/// Whether a range or call is recorded although the state was not [open](is_open), because `begin` begins a recording for it;
-/// else counts why not.
+/// Decides on a range or call although the state was not [open](is_open): `begin` may begin a recording for it. Otherwise
+/// the reason is counted.
 #[cold]
 pub fn opens(unhanded: &Counters, begin: impl FnOnce()) -> bool {
     if state() == RecordingState::Idle {

@@ -1,4 +1,4 @@
-//! What the environment asks for, read once when the library is loaded.
+//! The settings from the environment, read once when the library is loaded.
 
 use std::ffi::OsString;
 
@@ -10,12 +10,10 @@ use crate::base::variables;
 pub enum Mode {
     /// Leaves kernels alone that carry a completion signal.
     Lite,
-    /// Every kernel.
     #[default]
     Standard,
     /// `Standard`, and the calls of HIP.
     Hip,
-    /// Every kernel.
     Full,
 }
 
@@ -39,13 +37,12 @@ impl Mode {
     }
 }
 
-/// Whether the file may hold what a user could want to keep for himself.
+/// How much of the process the file describes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Metadata {
-    /// Everything.
     #[default]
     All,
-    /// No command line.
+    /// Without the command line, which may hold private data.
     Minimal,
 }
 
@@ -93,7 +90,7 @@ impl Settings {
         Self::from(|name| std::env::var_os(name), complaints)
     }
 
-    /// The same with the variables that `variable` knows.
+    /// Reads the settings from variables that `variable` looks up, so that tests need no environment.
     pub fn from(variable: impl Fn(&str) -> Option<OsString>, complaints: &mut Vec<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
@@ -138,7 +135,7 @@ struct Reader<'a, F> {
 }
 
 impl<F: Fn(&str) -> Option<OsString>> Reader<'_, F> {
-    /// What `parse` makes of a variable, or a complaint that it is not what is `expected`.
+    /// Parses a variable, or adds a complaint that names the `expected` values.
     fn value<T>(&mut self, name: &str, parse: impl Fn(&str) -> Option<T>, expected: &str) -> Option<T> {
         let value = (self.set)(name)?;
         let parsed = value.to_str().and_then(parse);
@@ -153,7 +150,7 @@ fn word<T, const N: usize>(value: &str, known: [(&str, T); N]) -> Option<T> {
     known.into_iter().find(|(word, _)| *word == value).map(|(_, meaning)| meaning)
 }
 
-/// By its first letter, as RTG reads it: a number, or a word for yes or no.
+/// RTG decides by the first letter, too: a digit, or a word for yes or no.
 fn switch(value: &str) -> Option<bool> {
     match value.as_bytes().first()?.to_ascii_lowercase() {
         b'1'..=b'9' | b't' | b'y' => Some(true),

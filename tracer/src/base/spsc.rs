@@ -18,7 +18,7 @@ use crate::base::headroom;
 /// Blocks beyond those that are full: the one that is read, the one that is written, and the one after it.
 const MORE: usize = 3;
 
-/// What the queues that share it may occupy.
+/// The memory that several queues may occupy together.
 #[derive(Debug)]
 pub struct Bound {
     /// Blocks of all of them.
@@ -166,7 +166,6 @@ pub struct Producer<T, const N: usize> {
     /// Spare blocks that only the producer knows of, and how many.
     own: *mut Block<T, N>,
     ahead: usize,
-    /// Blocks that were filled.
     sent: usize,
     shared: Arc<Shared<T, N>>,
 }
@@ -282,7 +281,7 @@ impl<T, const N: usize> Producer<T, N> {
         self.shared.reserve(values)
     }
 
-    /// Whether the next `values` values find room whatever the consumer does: the queue grows for them.
+    /// Grows the queue so that the next `values` values find room whatever the consumer does.
     #[inline]
     pub fn make_room(&mut self, values: usize) -> bool {
         values <= N - self.filled + self.ahead * N || self.grow(values)
@@ -323,7 +322,7 @@ impl<T, const N: usize> Producer<T, N> {
         self.sent - self.shared.emptied.load(Ordering::Relaxed)
     }
 
-    /// Whether the value put in last began a block.
+    /// True where the value that was pushed last began a block.
     #[inline]
     #[must_use]
     pub fn has_gone_on(&self) -> bool {
@@ -356,7 +355,7 @@ impl<T, const N: usize> Consumer<T, N> {
         Some(value)
     }
 
-    /// Whether there is a value that was not seen before.
+    /// Looks for values that were pushed since the last look.
     #[inline(never)]
     fn load(&mut self) -> bool {
         if self.taken == N {
@@ -385,7 +384,7 @@ impl<T, const N: usize> Consumer<T, N> {
         self.shared.reserve(values)
     }
 
-    /// Whether nothing more will ever be put in: the producer is gone. What is in the queue by then can still be taken.
+    /// True where the producer is gone. The values that are still in the queue can be taken.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let is_alone = Arc::strong_count(&self.shared) == 1;
@@ -394,7 +393,6 @@ impl<T, const N: usize> Consumer<T, N> {
         is_alone
     }
 
-    /// Whether there is nothing to take at this moment.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         // SAFETY: the consumer's own block.

@@ -38,7 +38,7 @@ struct Shared<T> {
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     filling: Vec<T>,
-    /// Whether the receiver was ever shown anything.
+    /// The receiver was shown something before.
     has_shown: bool,
 }
 
@@ -56,7 +56,6 @@ pub fn batch_channel<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
     (Sender { shared: Arc::clone(&shared), filling: Vec::new(), has_shown: false }, Receiver { shared })
 }
 
-/// Bytes of a batch.
 const fn bytes<T>() -> usize {
     BATCH * size_of::<T>()
 }
@@ -68,7 +67,7 @@ pub(crate) fn batch_channel_of<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Whether [`Sender::send`] will take the next entry.
+    /// True where [`Sender::send`] will take the next entry.
     pub fn has_room(&mut self) -> bool {
         self.filling.len() < self.filling.capacity() || self.swap_batch()
     }
@@ -93,7 +92,7 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Whether something was sent that the receiver has not been shown.
+    /// True where entries were sent that the receiver has not been shown.
     #[must_use]
     pub fn holds_back(&self) -> bool {
         !self.filling.is_empty()
@@ -140,7 +139,7 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// What wakes the recorder besides the sender.
+    /// A handle that wakes the recorder, for others than the sender.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker::new(&self.shared.wakeup)

@@ -12,28 +12,24 @@
 
 mod copies;
 pub mod oldest;
+mod pass;
+mod queue_state;
 pub mod thread;
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+pub use self::pass::Pass;
+use self::queue_state::{QueueState, leave};
+
 use crate::base::clock;
-use crate::base::counters::{Counters, Lost};
+use crate::base::counters::Lost;
 use crate::collect::batch_channel::Sender;
 use crate::collect::copies::Arrivals as CopyArrivals;
-use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
+use crate::collect::dispatch::{Dispatch, QueueOrdinal};
 use crate::collect::names::Resolve;
 use crate::collect::queue_channel::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::collect::shared::Shared;
-use crate::collect::signal_tracker::Completion;
-use crate::collect::signals::Ticks;
-use crate::collect::slot::{CompletionSource, Slot};
-
-/// Dispatches looked at beyond the oldest one that still runs.
-const AHEAD: usize = 64;
-
-/// How far ahead of the dispatch that is looked at signals are fetched.
-const FETCHED: usize = 4;
+use crate::collect::slot::Slot;
 
 /// After this number of passes all dispatches of a queue are looked at.
 const THOROUGH: u32 = 16;
@@ -48,39 +44,8 @@ const TURNS: usize = 8;
 /// Spare slots for queues that become busy.
 const STOCK: usize = 2048;
 
-/// A queue.
-struct QueueState {
-    arrivals: Arrivals,
-    /// In flight, the oldest first.
-    running: VecDeque<Box<Slot>>,
-    /// In flight, and the application's signal waits for us; in the order of their submission.
-    forwards: VecDeque<Box<Slot>>,
-    /// Which of them have completed, the latest first; kept for its room.
-    completed: Vec<usize>,
-    /// Whether any has completed since the oldest one was looked for.
-    has_completed: bool,
-    /// The oldest one when it was looked for.
-    oldest: Option<oldest::Oldest>,
-    /// Passes that found nothing in flight.
-    quiet: u32,
-}
-
-/// What a pass found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pass {
-    /// Dispatches that were completed and handed on, or lost.
-    pub completed: usize,
-    /// Dispatches that are in flight.
-    pub in_flight: usize,
-    /// Those among them whose signal waits for us.
-    pub forwards: usize,
-    /// Whether dispatches have completed that the recorder has not been shown, because it had others to write.
-    pub holds_back: bool,
-}
-
-/// Everything in flight.
 pub struct Collector {
-    /// Those in use first, then the idle ones.
+    /// The queues in use first, then the idle ones.
     queues: Vec<QueueState>,
     /// How many are in use.
     active: usize,
@@ -88,7 +53,7 @@ pub struct Collector {
     turn: usize,
     /// Idle ones that have not had their turn since all had theirs.
     left: usize,
-    /// Kept for its room.
+    /// Kept for its capacity.
     #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     slots: Vec<Box<Slot>>,
     copies: Option<copies::Copies>,
@@ -99,7 +64,6 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Without any queue yet.
     #[must_use]
     pub fn new(sender: Sender<Dispatch>) -> Self {
         Self {
@@ -120,17 +84,8 @@ impl Collector {
         self.copies = Some(copies::Copies::new(arrivals));
     }
 
-    /// A queue more.
     pub fn add(&mut self, arrivals: Arrivals) {
-        self.queues.push(QueueState {
-            arrivals,
-            running: VecDeque::new(),
-            forwards: VecDeque::new(),
-            completed: Vec::new(),
-            has_completed: false,
-            oldest: None,
-            quiet: 0,
-        });
+        self.queues.push(QueueState::new(arrivals));
         self.activate(self.queues.len() - 1);
         self.begin_again();
     }
@@ -190,7 +145,7 @@ impl Collector {
         queue.quiet = if in_flight > 0 { 0 } else { queue.quiet.saturating_add(1) };
     }
 
-    /// What has completed on this queue is handed on; how much is in flight on it.
+    /// Hands on the completed dispatches of this queue; the number of those that are still in flight.
     pub fn harvest<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) -> usize {
         let Some(at) = self.at(queue) else { return 0 };
         let queue = &mut self.queues[at];
@@ -280,7 +235,7 @@ impl Collector {
         pass
     }
 
-    /// Whether something was submitted that no pass has seen.
+    /// True where packets were submitted that no pass has seen.
     #[must_use]
     pub fn is_behind(&self) -> bool {
         let are_copies = self.copies.as_ref().is_some_and(copies::Copies::is_behind);
@@ -325,171 +280,6 @@ impl Collector {
             copies.end(shared);
         }
     }
-}
-
-impl Pass {
-    fn add(&mut self, other: Self) {
-        self.completed += other.completed;
-        self.in_flight += other.in_flight;
-        self.forwards += other.forwards;
-    }
-}
-
-impl QueueState {
-    fn shrink(&mut self, keep: usize) {
-        self.arrivals.shrink(keep);
-        self.running.shrink_to(keep);
-        self.forwards.shrink_to(0);
-        self.completed.shrink_to(0);
-    }
-
-    fn in_flight(&self) -> usize {
-        self.running.len() + self.forwards.len()
-    }
-
-    fn accept(&mut self) {
-        while let Some(slot) = self.arrivals.submitted.pop() {
-            match slot.source {
-                CompletionSource::Forward(_) | CompletionSource::Relay(_) => self.forwards.push_back(slot),
-                _ => self.running.push_back(slot),
-            }
-        }
-    }
-
-    /// Forwards every completion that an application's signal waits for, in the order of submission.
-    fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
-        // The latest is looked at first: whatever it waited for is then seen completed too, and is forwarded before it.
-        let slots = self.forwards.iter().enumerate().rev();
-        self.completed.extend(slots.filter(|(_, slot)| slot.own.value() < 1).map(|(at, _)| at));
-        for gone in 0..self.completed.len() {
-            let Some(mut slot) = self.completed.pop().and_then(|at| self.forwards.remove(at - gone)) else {
-                break;
-            };
-            let ticks = slot.own.ticks();
-            if let CompletionSource::Forward(signal) | CompletionSource::Relay(signal) = slot.source {
-                shared.signal_tracker.set_ticks(signal, ticks, &*shared.runtime);
-                shared.runtime.decrement(signal);
-                shared.forwards.fetch_sub(1, Ordering::Release);
-            }
-            if slot.source.is_recorded() {
-                slot.source = CompletionSource::Done(ticks);
-                self.running.push_back(slot);
-            } else {
-                self.arrivals.free(slot, shared);
-            }
-        }
-    }
-
-    /// Hands on what has completed, as far as there is room; how much that was.
-    fn collect<R: Resolve>(
-        &mut self,
-        thorough: bool,
-        sender: &mut Sender<Dispatch>,
-        shared: &Shared<R>,
-    ) -> usize {
-        let mut completed = 0;
-        let mut at = 0;
-        let mut beyond = 0;
-        while let Some(slot) = self.running.get(at) {
-            if !sender.has_room() || (beyond > AHEAD && !thorough) {
-                break;
-            }
-            if let Some(later) = self.running.get(at + FETCHED) {
-                later.own.prefetch();
-            }
-            let completion = poll(slot, shared);
-            if completion == Completion::Pending {
-                at += 1;
-                beyond += 1;
-                continue;
-            }
-            // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
-            if let Some(slot) = self.running.swap_remove_front(at) {
-                hand_on(&slot, completion, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
-                self.arrivals.free(slot, shared);
-                completed += 1;
-            }
-        }
-        self.has_completed |= completed > 0;
-        completed
-    }
-}
-
-/// Gives up a packet that may still be in flight: what is to be recorded of it is lost.
-fn leave<R: Resolve>(slot: &Slot, why: Lost, shared: &Shared<R>) {
-    if slot.source.is_recorded() {
-        shared.counters_of(&slot.submission).lose(why, 1);
-    }
-    if let CompletionSource::Watched(signal) = slot.source {
-        shared.signal_tracker.forget(signal, slot.submission.correlation);
-    }
-}
-
-/// How far a dispatch is.
-fn poll<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Completion {
-    match slot.source {
-        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_)
-            if slot.own.value() >= 1 =>
-        {
-            Completion::Pending
-        }
-        CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_) => {
-            Completion::Done(slot.own.ticks())
-        }
-        CompletionSource::Watched(signal) => {
-            shared.signal_tracker.poll(signal, slot.submission.correlation, &*shared.runtime)
-        }
-        CompletionSource::Done(ticks) => Completion::Done(ticks),
-    }
-}
-
-/// Hands a completed dispatch on, or counts why that cannot be.
-fn hand_on<R: Resolve>(
-    slot: &Slot,
-    completion: Completion,
-    (queue, gpu): (QueueOrdinal, u16),
-    sender: &mut Sender<Dispatch>,
-    shared: &Shared<R>,
-) {
-    let counters = shared.counters_of(&slot.submission);
-    let is_barrier = slot.submission.kernel == KernelId::BARRIER;
-    let failure = Failure(counters);
-    let lost = match completion {
-        Completion::Missed | Completion::Pending | Completion::Copied(_) => Some(Lost::Reused),
-        Completion::Done(ticks) => match times(ticks, |tick| shared.runtime.translate(gpu, tick)) {
-            None => Some(Lost::Times),
-            Some(times) if is_barrier => {
-                (!shared.known.copies_and_barriers.put(slot.passed(times, queue, gpu)))
-                    .then_some(Lost::Behind)
-            }
-            Some(times) => sender.send(slot.completed(times, queue, gpu)).is_err().then_some(Lost::Behind),
-        },
-    };
-    std::mem::forget(failure);
-    if let Some(why) = lost {
-        counters.lose(why, 1);
-    }
-}
-
-/// Counts a dispatch as lost when a panic keeps it from being handed on.
-struct Failure<'a>(&'a Counters);
-
-impl Drop for Failure<'_> {
-    fn drop(&mut self) {
-        self.0.lose(Lost::Failure, 1);
-    }
-}
-
-/// Start and end in ns, where the hardware wrote them and they make sense.
-fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i64)> {
-    if !ticks.are_known() || ticks.end < ticks.start {
-        return None;
-    }
-    // The end first, as the runtime does it when the application asks (GpuAgent::TranslateTime): a tick that
-    // makes it synchronise the clocks then changes both.
-    let end = translate(ticks.end)?;
-    let start = translate(ticks.start)?;
-    (start > 0 && end >= start).then_some((start, end))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 //! The application's signal stays with its copy where that can be watched ([`crate::collect::signal_tracker`]). Else the copy gets a signal of
 //! ours, and the collector decrements the application's at its completion.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +27,7 @@ const PLACES: usize = 64;
 /// How the completion of a copy is noticed.
 #[derive(Debug)]
 pub enum CompletionSource {
-    /// By the application's signal, which the copy carries. Its handle.
+    /// By the application's signal with this handle, which the copy carries.
     Watched(u64),
     /// By the slot's signal, which the copy carries; then the application's is decremented.
     Forward(Box<Slot>, Signal),
@@ -69,7 +68,7 @@ pub enum Begun {
     Paused,
 }
 
-/// What a signal was before it was watched.
+/// The times that a signal held before it was watched.
 pub type Before = Option<(Ticks, Ticks)>;
 
 /// The half of the threads that copy.
@@ -81,9 +80,8 @@ pub struct Copies {
     arrivals: Mutex<Option<Arrivals>>,
 }
 
-/// The collector's half.
 pub struct Arrivals {
-    /// What was submitted and not looked at yet.
+    /// Copies that were submitted and not looked at yet.
     pub submitted: Consumer<Flying, PLACES>,
     in_flight: Arc<AtomicUsize>,
 }
@@ -110,7 +108,7 @@ impl Default for Copies {
 }
 
 impl Copies {
-    /// The collector's half, once.
+    /// Returns the collector's half, once.
     pub fn arrivals(&self) -> Option<Arrivals> {
         lock(&self.arrivals).take()
     }
@@ -206,44 +204,6 @@ impl Begun {
             }
             _ => None,
         }
-    }
-}
-
-/// What the runtime cannot tell of the application's signals, because copies carried ours in their place.
-#[derive(Debug, Default)]
-pub struct Forwarded {
-    /// Copies whose completion is still to be forwarded.
-    pub forwards: AtomicUsize,
-    /// When the last copy ran that was forwarded to a signal, by its handle.
-    times: Mutex<HashMap<u64, (i64, i64)>>,
-    /// How many these are.
-    count: AtomicUsize,
-}
-
-impl Forwarded {
-    /// A copy that ran then is about to be forwarded to this signal.
-    pub fn keep(&self, signal: u64, times: (i64, i64)) {
-        let mut all = lock(&self.times);
-        all.insert(signal, times);
-        self.count.store(all.len(), Ordering::Release);
-    }
-
-    /// The signal is used for something else, or destroyed.
-    pub fn forget(&self, signal: u64) {
-        if self.count.load(Ordering::Acquire) > 0 {
-            let mut all = lock(&self.times);
-            all.remove(&signal);
-            self.count.store(all.len(), Ordering::Release);
-        }
-    }
-
-    /// When the copy ran that completed last with this signal, if that was forwarded.
-    #[must_use]
-    pub fn times(&self, signal: u64) -> Option<(i64, i64)> {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return None;
-        }
-        lock(&self.times).get(&signal).copied()
     }
 }
 

@@ -1,6 +1,6 @@
-//! What is recorded beside dispatches, and the way of it from the collector to the recorder.
+//! Copies and barriers, and their path from the collector to the recorder.
 //!
-//! It is a way of its own, so that dispatches stay small and the way of the many is not made longer for the few.
+//! It is a path of its own, so that dispatches stay small and the common path is not made longer for rare ops.
 
 use std::sync::Mutex;
 
@@ -28,7 +28,6 @@ pub struct CopyOrBarrier {
     pub range: u64,
     /// The thread that submitted it.
     pub tid: u32,
-    /// Which op.
     pub what: What,
 }
 
@@ -39,7 +38,6 @@ pub enum What {
     Copy(Copy),
     /// A barrier packet, which only waits.
     Barrier {
-        /// Where it was submitted.
         queue: QueueOrdinal,
         /// The number of the GPU.
         gpu: u16,

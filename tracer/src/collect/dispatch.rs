@@ -26,7 +26,6 @@ pub struct Queue {
     pub hardware: u64,
 }
 
-/// A kernel that ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
     /// When it started, in ns of CLOCK_BOOTTIME.
@@ -39,9 +38,7 @@ pub struct Dispatch {
     pub enqueued: i64,
     /// The innermost range in which it was submitted; 0 for none.
     pub range: u64,
-    /// What ran.
     pub kernel: KernelId,
-    /// Where it was submitted.
     pub queue: QueueOrdinal,
     /// The thread that submitted it.
     pub tid: u32,
@@ -60,7 +57,7 @@ pub struct Dispatch {
 /// A dispatch that has not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// The dispatch, without times.
+    /// Without times.
     pub dispatch: Dispatch,
     /// When it was first seen as the oldest of its queue, in ns of CLOCK_BOOTTIME.
     pub since: i64,

@@ -5,6 +5,7 @@ pub mod collector;
 pub mod copies;
 pub mod copy_or_barrier;
 pub mod dispatch;
+pub mod forwarded_copies;
 pub mod names;
 pub mod parker;
 pub mod queue_channel;

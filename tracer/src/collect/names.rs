@@ -11,7 +11,6 @@ use crate::base::registry::Registry;
 use crate::base::try_lock::lock;
 use crate::collect::dispatch::KernelId;
 
-/// What resolves an address.
 pub trait Resolve: Send + Sync {
     /// The kernel at this address now.
     fn resolve(&self, kernel_object: u64) -> Option<Kernel>;
@@ -35,7 +34,7 @@ pub struct Names<R = Loader> {
 }
 
 impl<R> Names<R> {
-    /// With the resolver, where the runtime has one.
+    /// `None` where the runtime has no loader extension.
     #[must_use]
     pub fn new(resolver: Option<R>) -> Self {
         Self { resolver, generation: AtomicU32::new(1), known: Mutex::default() }
@@ -74,7 +73,6 @@ impl<R: Resolve> Names<R> {
 }
 
 impl Names<Loader> {
-    /// An executable was frozen.
     pub fn freeze(&self, executable: hsa_executable_t) {
         if let Some(loader) = &self.resolver {
             loader.freeze(executable);
@@ -95,7 +93,6 @@ fn nameless(kernel_object: u64) -> Kernel {
     Kernel { mangled: format!("kernel_{kernel_object:#x}"), kernel_object, ..Kernel::default() }
 }
 
-/// Places of a [`Cache`].
 const CACHED: usize = 256;
 
 /// A queue's own memory of the kernels it launched: looking there needs no lock.

@@ -60,13 +60,11 @@ pub struct Submissions {
     cache: Cache,
 }
 
-/// The collector's half.
 pub struct Arrivals {
-    /// Which queue.
     pub queue: QueueOrdinal,
     /// The number of its GPU.
     pub gpu: u16,
-    /// What was submitted and not looked at yet.
+    /// Slots that were submitted and not looked at yet.
     pub submitted: Consumer<Box<Slot>, PLACES>,
     /// Has the other half give all slots but that number back.
     pub lender: Option<Box<dyn Fn(usize) + Send>>,
@@ -95,14 +93,12 @@ pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
     (submissions, arrivals)
 }
 
-/// What was done about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// It goes on as the application wrote it, and nobody looks after it.
     Passed,
     /// It goes on as the application wrote it; its signal is watched.
     Watched,
-    /// It carries our signal.
     Changed,
     /// It carries our signal, and someone may wait for what we forward.
     Forwarded,
@@ -331,7 +327,7 @@ impl Submissions {
     }
 }
 
-/// Whether nothing that this thread submits now is recorded.
+/// True where nothing that this thread submits now is recorded.
 pub fn is_paused() -> bool {
     recording_state::is_paused() || thread::is_paused()
 }
@@ -396,7 +392,6 @@ impl Arrivals {
         !memory::is_short() && self.submitted.reserve(slots) && self.free.reserve(slots)
     }
 
-    /// Whether this queue has more slots than that.
     #[must_use]
     pub fn has_more_than(&self, slots: usize) -> bool {
         self.owned.load(Ordering::Relaxed) > slots

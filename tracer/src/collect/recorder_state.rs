@@ -1,4 +1,4 @@
-//! What the recorder and the rest of the tracer both know.
+//! The state that the recorder shares with the rest of the tracer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
@@ -25,25 +25,23 @@ pub struct RecorderState {
     pub gpus: Registry<Gpu>,
     /// How often the collector has handed on everything that had completed.
     pub passes: AtomicU64,
-    /// What became of every dispatch.
+    /// Of dispatches.
     pub counters: Counters,
-    /// What became of every range and marker.
+    /// Of ranges and markers.
     pub ranges: Counters,
-    /// What became of every copy.
     pub copies: Counters,
-    /// What became of every barrier, where they are recorded.
+    /// Only where barriers are recorded.
     pub barriers: Counters,
     /// Packets of queues that are not intercepted: all of them are lost.
     pub packets: Counters,
-    /// What became of every call, by source.
+    /// By source.
     pub calls: [Counters; Source::ALL.len()],
-    /// What dispatches may occupy on their way to the file.
+    /// The bound on memory of dispatches on their way to the file.
     pub budget: Arc<Budget>,
     /// Copies and barriers on their way to the recorder.
     pub copies_and_barriers: CopiesAndBarriers,
-    /// Whether the file is created before there is anything to write, because the process may not do so later.
+    /// The file is created before there is anything to write, because the process may have no right to do so later.
     pub creates_file: AtomicBool,
-    /// What tracing costs.
     pub cost: Cost,
     /// Dispatches that are in flight for long.
     pub in_flight: Mutex<Vec<InFlight>>,

@@ -1,4 +1,4 @@
-//! What the tracer asks of the ROCm runtime while work is running.
+//! The functions of the ROCm runtime that the tracer calls while work is running.
 
 #![expect(unsafe_code, reason = "calls the runtime")]
 

@@ -1,4 +1,4 @@
-//! What all threads of the tracer, and all of the application that pass through it, have in common.
+//! The state that all threads of the tracer, and all of the application that pass through it, have in common.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -8,8 +8,8 @@ use crate::base::counters::{Counters, Lost};
 use crate::base::log;
 use crate::base::memory;
 use crate::base::settings::Mode;
-use crate::collect::copies::Forwarded;
 use crate::collect::dispatch::KernelId;
+use crate::collect::forwarded_copies::ForwardedCopies;
 use crate::collect::names::{Names, Resolve};
 use crate::collect::parker::Parker;
 use crate::collect::recorder_state::RecorderState;
@@ -21,7 +21,6 @@ use crate::collect::slot::{Pool, Submission};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Phase {
-    /// Dispatches are recorded.
     Recording,
     /// The process ends, or the runtime does: packets go through as they are.
     Ended,
@@ -45,46 +44,37 @@ mod slow {
     pub(super) const SHORT: u8 = 16;
 }
 
-/// One per process.
 pub struct Shared<R> {
     phase: AtomicU8,
     /// Why packets may not take the fast path: bits of [`slow`].
     slow: AtomicU8,
     ending: AtomicBool,
-    /// Whether each packet is told of (RTL_DEBUG=2).
+    /// Each packet is reported on standard error (RTL_DEBUG=2).
     pub told: bool,
-    /// Which dispatches are recorded.
     pub mode: Mode,
     /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
     /// ([`crate::intercept::staging`]).
     pub largest_staged: u64,
     /// Kernels, queues and counters: what the recorder knows too.
     pub known: Arc<RecorderState>,
-    /// From addresses to kernels.
     pub names: Names<R>,
     /// The application's signals that are watched.
     pub signal_tracker: SignalTracker,
     /// Decrements that the application's signals wait for, but for those of copies.
     pub forwards: AtomicUsize,
-    /// What is forwarded of copies.
-    pub copies: Forwarded,
-    /// Whether barriers are recorded too.
+    pub copies: ForwardedCopies,
     pub records_barriers: bool,
-    /// Whether it is recorded when an op was enqueued.
+    /// The time at which an op is enqueued is recorded.
     times_submissions: bool,
-    /// Free slots.
     pub pool: Pool,
-    /// Whether the collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all
-    /// signals being its own again.
+    /// The collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all signals
+    /// being its own again.
     pub makes_slots_ahead: AtomicBool,
-    /// Wakes the collector.
     pub parker: Parker,
-    /// The ROCm runtime.
     pub runtime: Box<dyn Runtime>,
 }
 
 impl<R: Resolve> Shared<R> {
-    /// A recording that begins.
     pub fn new(
         mode: Mode,
         known: Arc<RecorderState>,
@@ -103,7 +93,7 @@ impl<R: Resolve> Shared<R> {
             names: Names::new(resolver),
             signal_tracker: SignalTracker::default(),
             forwards: AtomicUsize::new(0),
-            copies: Forwarded::default(),
+            copies: ForwardedCopies::default(),
             records_barriers: false,
             times_submissions: false,
             makes_slots_ahead: AtomicBool::new(true),
@@ -123,7 +113,6 @@ impl<R: Resolve> Shared<R> {
         }
     }
 
-    /// Whether dispatches are recorded.
     #[inline]
     pub fn is_recording(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
@@ -135,7 +124,7 @@ impl<R: Resolve> Shared<R> {
         self.advance(Phase::Ended);
     }
 
-    /// Whether the collector's thread is to come to its end.
+    /// True where the collector's thread is to come to its end.
     pub fn is_ending(&self) -> bool {
         self.ending.load(Ordering::SeqCst)
     }
@@ -146,7 +135,7 @@ impl<R: Resolve> Shared<R> {
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
-    /// RecordSink from now on when ops are enqueued: none takes the fast path, which reads no clock.
+    /// Records from now on when ops are enqueued: none takes the fast path, which reads no clock.
     pub fn time_submissions(&mut self) {
         self.times_submissions = true;
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
@@ -157,7 +146,7 @@ impl<R: Resolve> Shared<R> {
         if self.times_submissions { clock::now() } else { 0 }
     }
 
-    /// Whether a packet of the usual kind may take the fast path.
+    /// True where a packet of the usual kind may take the fast path.
     #[inline]
     pub fn is_usual(&self) -> bool {
         self.slow.load(Ordering::Relaxed) == 0
@@ -178,7 +167,7 @@ impl<R: Resolve> Shared<R> {
         self.slow.fetch_or(slow::SAMPLE, Ordering::Relaxed);
     }
 
-    /// Whether this packet would take the fast path if it were not for the sample, which it is from now on.
+    /// True where only the due sample keeps this packet from the fast path. The sample is taken with it.
     pub fn takes_sample(&self) -> bool {
         self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
     }
@@ -214,12 +203,12 @@ impl<R: Resolve> Shared<R> {
         }
     }
 
-    /// What became of every packet of this one's kind.
+    /// The counters of the packet's kind.
     pub fn counters_of(&self, submission: &Submission) -> &Counters {
         if submission.kernel == KernelId::BARRIER { &self.known.barriers } else { &self.known.counters }
     }
 
-    /// Whether signals of the application wait for us.
+    /// True where signals of the application wait for the collector.
     pub fn is_forwarding(&self) -> bool {
         self.forwards.load(Ordering::Acquire) > 0 || self.copies.forwards.load(Ordering::Acquire) > 0
     }

@@ -17,7 +17,7 @@ use crate::collect::signals::{Signal, Ticks};
 /// Shards of the table: with thousands of signals in flight a shard still holds a few.
 const SHARDS: usize = 1024;
 
-/// What a watched signal says of its dispatch or copy.
+/// The state of a dispatch or copy by its watched signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// Not completed yet.
@@ -26,7 +26,7 @@ pub enum Completion {
     Done(Ticks),
     /// A copy, completed; when it ran, as the runtime reports it, in ns. Only the runtime knows whose clock that was.
     Copied(Option<(i64, i64)>),
-    /// Its signal went into other hands before it had completed.
+    /// Another op got the signal before this one had completed.
     Missed,
 }
 
@@ -36,7 +36,7 @@ struct Entry {
     /// The dispatch or copy: its correlation id.
     dispatch: u64,
     is_copy: bool,
-    /// What was seen when the signal went into other hands.
+    /// The completion that was seen when another op got the signal.
     harvest: Option<Completion>,
 }
 
@@ -122,7 +122,7 @@ impl SignalTracker {
         }
     }
 
-    /// What has become of the dispatch. Anything but [`Completion::Pending`] is told once.
+    /// The state of the dispatch. Anything but [`Completion::Pending`] is returned once.
     pub fn poll(&self, handle: u64, dispatch: u64, runtime: &dyn Runtime) -> Completion {
         let mut shard = self.shard(handle);
         let Some(at) = shard.iter().position(|entry| entry.dispatch == dispatch) else {
@@ -151,7 +151,7 @@ impl SignalTracker {
     }
 }
 
-/// Whether nothing that is watched carries the signal any more. What did is harvested.
+/// True where nothing that is watched carries the signal any more. Completed ops are harvested.
 fn is_free(shard: &mut [Entry], signal: Signal, runtime: &dyn Runtime) -> bool {
     for entry in shard.iter_mut().filter(|entry| entry.signal == signal && entry.harvest.is_none()) {
         match entry.poll(runtime) {

@@ -13,13 +13,13 @@ use hsa_sys::bindings::amd_signal_t;
 /// `AMD_SIGNAL_KIND_USER`: a signal with a value, no doorbell.
 const USER: i64 = 1;
 
-/// What the runtime keeps behind the hardware's 64 bytes: `SharedSignal` of core/inc/signal.h, the same from ROCr 5.2.3
-/// to the development branch of 2025. A DMA engine writes the times of a copy there.
+/// The fields that the runtime keeps behind the hardware's 64 bytes: `SharedSignal` of core/inc/signal.h, unchanged from
+/// ROCr 5.2.3 to the development branch of 2025. A DMA engine writes the times of a copy there.
 mod copy {
     pub(super) const START: usize = 64;
     pub(super) const MARK: usize = 80;
     pub(super) const END: usize = 96;
-    /// What is at `MARK` in every signal of the runtime.
+    /// The value at `MARK` in every signal of the runtime.
     pub(super) const MARKED: u64 = 0x71fc_ca6a_3d5d_5276;
 }
 
@@ -33,7 +33,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Whether the hardware has written both.
+    /// True where the hardware has written both.
     #[must_use]
     pub fn are_known(self) -> bool {
         self.start != 0 && self.end != 0
@@ -59,7 +59,6 @@ impl Signal {
         Self(handle)
     }
 
-    /// The handle.
     #[must_use]
     pub fn handle(self) -> u64 {
         self.0
@@ -90,13 +89,13 @@ impl Signal {
         }
     }
 
-    /// Whether it is an ordinary signal, whose value is in its memory.
+    /// True for an ordinary signal, whose value is in its memory.
     #[must_use]
     pub fn is_user(&self) -> bool {
         self.signed(offset_of!(amd_signal_t, kind)).load(Ordering::Relaxed) == USER
     }
 
-    /// Its value. What the GPU wrote before it changed the value can be read afterwards.
+    /// Memory that the GPU wrote before it changed the value can be read afterwards.
     #[must_use]
     pub fn value(&self) -> i64 {
         self.signed(offset_of!(amd_signal_t, __bindgen_anon_1)).load(Ordering::Acquire)
@@ -109,7 +108,7 @@ impl Signal {
         Ticks { start: self.at(offset_of!(amd_signal_t, start_ts)).load(Ordering::Relaxed), end }
     }
 
-    /// Whether [`Signal::copy_ticks`] are where they are expected.
+    /// True where [`Signal::copy_ticks`] are where they are expected.
     #[must_use]
     pub fn tells_of_copies(&self) -> bool {
         self.is_user() && self.at(copy::MARK).load(Ordering::Relaxed) == copy::MARKED
@@ -169,14 +168,14 @@ pub(crate) mod fake {
             self.0[1].load(Ordering::Acquire)
         }
 
-        /// What the hardware does when a packet completes.
+        /// Does the work of the hardware when a packet completes.
         pub(crate) fn complete(&self, start: u64, end: u64) {
             self.0[4].store(start as i64, Ordering::Relaxed);
             self.0[5].store(end as i64, Ordering::Relaxed);
             self.0[1].fetch_sub(1, Ordering::AcqRel);
         }
 
-        /// What a DMA engine does when a copy completes.
+        /// Does the work of a DMA engine when a copy completes.
         pub(crate) fn complete_copy(&self, start: u64, end: u64) {
             self.0[copy::START / 8].store(start as i64, Ordering::Relaxed);
             self.0[copy::END / 8].store(end as i64, Ordering::Relaxed);

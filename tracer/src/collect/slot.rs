@@ -1,4 +1,4 @@
-//! What a dispatch occupies from its submission until its times are known, and where the free ones are.
+//! Slots, one for each dispatch from its submission until its times are known, and the pool of free ones.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -20,18 +20,17 @@ use crate::events::thread::Submitter;
 pub enum CompletionSource {
     /// By the slot's own signal; the application gave none.
     Own,
-    /// By the application's signal, which is in the packet ([`crate::collect::signal_tracker`]). Its handle.
+    /// By the application's signal with this handle, which is in the packet ([`crate::collect::signal_tracker`]).
     Watched(u64),
     /// By the slot's own signal; then the application's is decremented.
     Forward(Signal),
     /// As [`CompletionSource::Forward`], but nothing of the packet, a barrier, is recorded.
     Relay(Signal),
-    /// It is known already.
+    /// The times are known already.
     Done(Ticks),
 }
 
 impl CompletionSource {
-    /// Whether the packet is recorded.
     #[must_use]
     pub fn is_recorded(self) -> bool {
         !matches!(self, Self::Relay(_))
@@ -49,20 +48,18 @@ pub struct Slot {
     pub source: CompletionSource,
     /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
-    /// What is known of the dispatch when it is submitted.
     pub submission: Submission,
 }
 
 /// A dispatch when it is submitted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Submission {
-    /// Its number: [`Dispatch::correlation`].
+    /// See [`Dispatch::correlation`].
     pub correlation: u64,
     /// The thread, and the range that is open in it.
     pub from: Submitter,
-    /// What is launched; [`KernelId::BARRIER`] where it is a barrier.
+    /// [`KernelId::BARRIER`] for a barrier.
     pub kernel: KernelId,
-    /// In what shape.
     pub launch: Launch,
 }
 
@@ -114,7 +111,6 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Without any slot yet.
     #[must_use]
     pub fn new(known: Arc<RecorderState>) -> Self {
         Self { spare: Mutex::default(), made: AtomicUsize::new(0), known }
@@ -209,7 +205,7 @@ impl Pool {
         lock(&self.spare).len()
     }
 
-    /// Whether no slot has a signal of the runtime.
+    /// True where no slot has a signal of the runtime.
     pub fn is_empty(&self) -> bool {
         self.made.load(Ordering::Relaxed) == 0
     }

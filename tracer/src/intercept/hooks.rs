@@ -3,8 +3,13 @@
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
+mod copies;
+mod counted;
+mod descriptors;
+mod guard;
+mod queues;
+
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 
 use hsa_sys::bindings::{
@@ -16,14 +21,15 @@ use hsa_sys::table;
 
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
-use crate::base::fault;
 use crate::base::headroom;
 use crate::base::log;
 use crate::collect::shared::Phase;
 use crate::intercept::context::{self, Context};
 use crate::intercept::cooperative::Leave;
 use crate::intercept::hsa;
-use crate::intercept::staging::{Cut, Doorbells, Ring};
+use crate::intercept::staging::{Cut, Doorbells};
+use guard::{caught, guarded, original, release};
+use queues::{recorded, unseen};
 
 /// Whether the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
 /// starts; one that did not would have the hooks call themselves.
@@ -56,42 +62,9 @@ pub fn install(tables: &Tables) {
         });
     }
     copies::install(tables);
+    copies::batches::install(tables);
     counted::install(tables);
     descriptors::install(tables);
-}
-
-/// Does our part while the recording lasts; a panic in it ends the recording and nothing else. Afterwards no hook takes
-/// a lock: the thread that ends the process may have interrupted one that holds it.
-fn guarded<T>(part: impl FnOnce(&'static Context) -> T) -> Option<T> {
-    let tracer = context::get().filter(|tracer| tracer.shared.is_recording())?;
-    caught(tracer, || {
-        fault::point("hook");
-        Some(part(tracer))
-    })
-}
-
-/// Does our part, also after the recording; a panic in it ends the recording and nothing else.
-#[inline]
-fn caught<T>(tracer: &'static Context, part: impl FnOnce() -> Option<T>) -> Option<T> {
-    let part = || {
-        fault::point("any-hook");
-        part()
-    };
-    catch_unwind(AssertUnwindSafe(part)).unwrap_or_else(|_| {
-        tracer.shared.fail();
-        None
-    })
-}
-
-/// Calls the runtime's own function, which was there when the hook was installed.
-macro_rules! original {
-    ($($function:ident).+ ( $($argument:expr),* $(,)? )) => {
-        match context::get().and_then(|tracer| tracer.api.$($function).+) {
-            // SAFETY: the arguments are the caller's, passed on as they came.
-            Some(function) => unsafe { function($($argument),*) },
-            None => HSA_STATUS_ERROR,
-        }
-    };
 }
 
 /// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
@@ -108,10 +81,6 @@ unsafe extern "C" fn shut_down() -> hsa_status_t {
         status
     })
 }
-
-mod copies;
-mod counted;
-mod descriptors;
 
 unsafe extern "C" fn queue_create(
     agent: hsa_agent_t,
@@ -157,72 +126,6 @@ unsafe extern "C" fn queue_create(
         unsafe { unseen(agent, queue, Lost::Unintercepted) };
     }
     status
-}
-
-/// The application has got a queue whose packets are not seen.
-///
-/// # Safety
-/// The queue has just been created, and nothing destroys it yet.
-unsafe fn unseen(agent: hsa_agent_t, queue: *mut hsa_queue_t, why: Lost) {
-    guarded(|tracer| {
-        let is_recorded = tracer.gpu(agent.handle).is_some() && !tracer.settings.no_kernels;
-        if is_recorded && !queue.is_null() {
-            // SAFETY: our hooks see the destruction of the queue and its release.
-            unsafe { tracer.queue_unseen(queue, why) };
-        }
-    });
-}
-
-/// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
-/// status of the runtime where it makes none.
-fn recorded(
-    tracer: &Context,
-    gpu: u16,
-    kind: hsa_queue_type32_t,
-    create: impl FnOnce(*mut *mut hsa_queue_t) -> hsa_status_t,
-) -> Result<*mut hsa_queue_t, hsa_status_t> {
-    let is_cooperative = kind == HSA_QUEUE_TYPE_COOPERATIVE;
-    if is_cooperative && let Some(shared) = tracer.cooperative.join(gpu) {
-        return Ok(shared as *mut hsa_queue_t);
-    }
-    let mut queue = std::ptr::null_mut();
-    let status = create(&raw mut queue);
-    if status != HSA_STATUS_SUCCESS {
-        log::debug(format_args!("a queue cannot be intercepted ({status:#x})"));
-        return Err(status);
-    }
-    // SAFETY: an interceptible queue that has just been created.
-    let registered = unsafe { record(tracer, gpu, queue) };
-    if registered != HSA_STATUS_SUCCESS {
-        log::warn(format_args!("a queue cannot be recorded ({registered:#x})"));
-        // SAFETY: as above; our hook sees its destruction.
-        unsafe { tracer.queue_unseen(queue, Lost::Unintercepted) };
-    }
-    if is_cooperative {
-        tracer.cooperative.keep(gpu, queue as u64);
-    }
-    Ok(queue)
-}
-
-/// RecordSink the packets of a queue; the status of the runtime.
-///
-/// # Safety
-/// The queue is interceptible, has just been created, and nothing destroys it yet.
-unsafe fn record(tracer: &Context, gpu: u16, queue: *mut hsa_queue_t) -> hsa_status_t {
-    // SAFETY: as the caller promised.
-    let created = unsafe { *queue };
-    let ring = Ring { queue: queue as u64, base: created.base_address as u64, size: u64::from(created.size) };
-    // SAFETY: as the caller promised.
-    let profiled = unsafe { (tracer.api.set_profiler_enabled)(queue, 1) };
-    if profiled != HSA_STATUS_SUCCESS {
-        log::debug(format_args!("a queue without times ({profiled:#x})"));
-    }
-    let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
-    // SAFETY: `intercepted` lives until `queue_destroy` knows that the queue is destroyed; where another way has destroyed it
-    // or is not known to have, for ever.
-    let interceptor = unsafe { &*intercepted }.interceptor();
-    // SAFETY: as above.
-    unsafe { (tracer.api.intercept_register)(queue, interceptor, intercepted.cast_mut().cast()) }
 }
 
 /// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the
@@ -355,13 +258,6 @@ unsafe extern "C" fn queue_load_read_index_relaxed(queue: *const hsa_queue_t) ->
 
 unsafe extern "C" fn queue_load_read_index_scacquire(queue: *const hsa_queue_t) -> u64 {
     read_index(queue, |core| core.hsa_queue_load_read_index_scacquire_fn)
-}
-
-/// The signal goes into other hands than those of a kernel that we watch.
-fn release(signal: hsa_signal_t) {
-    if signal.handle != 0 {
-        guarded(|tracer| tracer.shared.release(signal.handle));
-    }
 }
 
 /// A program may know without looking at a signal that its kernels have ended: by a later packet of their queue. What

@@ -4,7 +4,7 @@
 
 use std::ffi::{c_char, c_void};
 use std::panic::catch_unwind;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hsa_sys::bindings::HsaApiTable;
@@ -16,8 +16,17 @@ use crate::base::settings::{Mode, Settings};
 use crate::base::{fault, gpus, log, memory, process};
 use crate::events::{thread, thread_state};
 use crate::intercept::{context, hooks, hsa};
-use crate::lifecycle::{LIFECYCLE, exit_hooks, presence, recording, tracer};
+use crate::lifecycle::{exit_hooks, presence, recording, tracer};
 use crate::write::{callback, callback_counters};
+
+/// Whether the runtime has loaded this library.
+static HAS_LOADED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the settings have been read, and complaints about them printed.
+static HAS_COMPLAINED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the exit handler is registered.
+static HAS_EXIT_HANDLER: AtomicBool = AtomicBool::new(false);
 
 /// How much longer the process may live because of us.
 const EXIT: Duration = Duration::from_millis(500);
@@ -149,7 +158,7 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     if matches!(output_sink::output_sink(), OutputSink::None) {
         return Ok(());
     }
-    let (settings, is_first) = (read_settings(), !LIFECYCLE.has_loaded.swap(true, Ordering::Relaxed));
+    let (settings, is_first) = (read_settings(), !HAS_LOADED.swap(true, Ordering::Relaxed));
     fault::point("load");
     // SAFETY: as the caller promised.
     let tables = unsafe { Tables::of(table) }?;
@@ -181,7 +190,7 @@ fn is_companion_there() -> bool {
 
 /// What the environment asks for. What is to be said of it is said once, however often it is read.
 pub(crate) fn read_settings() -> Settings {
-    let is_first = !LIFECYCLE.has_complained.swap(true, Ordering::Relaxed);
+    let is_first = !HAS_COMPLAINED.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
     let mut settings = Settings::read(&mut complaints);
     if let OutputSink::Callbacks(registered) = output_sink::output_sink() {
@@ -205,7 +214,7 @@ fn be_own() {
         forked();
     }
     process::own();
-    if !LIFECYCLE.is_at_exit.swap(true, Ordering::Relaxed) {
+    if !HAS_EXIT_HANDLER.swap(true, Ordering::Relaxed) {
         process::at_exit(exit);
     }
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
+use crate::base::published::Published;
 use crate::base::recording_state;
 use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
@@ -16,21 +17,24 @@ use crate::collect::batch_channel::{Sender, batch_channel};
 use crate::collect::dispatch::Dispatch;
 use crate::collect::recorder_state::RecorderState;
 use crate::events::recorder_waker;
-use crate::lifecycle::{LIFECYCLE, control};
+use crate::lifecycle::control;
 use crate::write::record::{Ending, Recorder};
 
 /// What there is of a recording.
 #[derive(Default)]
-pub(super) struct State {
+struct State {
     known: Option<Arc<RecorderState>>,
     /// What dispatches are handed over by, until a collector takes it.
     sender: Option<Sender<Dispatch>>,
     recorder: Option<Recorder>,
 }
 
+/// The recording in use. Whatever lies in one that a fork has copied stays there.
+static CURRENT: Published<Mutex<State>> = Published::new();
+
 fn current() -> &'static Mutex<State> {
-    let new = || LIFECYCLE.recording.set_first(Mutex::default()).unwrap_or_else(|there| there);
-    LIFECYCLE.recording.get().unwrap_or_else(new)
+    let new = || CURRENT.set_first(Mutex::default()).unwrap_or_else(|there| there);
+    CURRENT.get().unwrap_or_else(new)
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -122,7 +126,7 @@ pub fn has_begun() -> bool {
 
 /// In the child of a fork: nothing of this is its own. Allocates nothing.
 pub fn forget() {
-    LIFECYCLE.recording.forget();
+    CURRENT.forget();
     recorder_waker::forget();
     recording_state::renew();
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::base::api::Api;
 use crate::base::gpus::Gpu;
 use crate::base::kernels::Loader;
+use crate::base::published::Published;
 use crate::base::recording_state;
 use crate::base::settings::Settings;
 use crate::base::{headroom, log, memory, process};
@@ -18,7 +19,7 @@ use crate::collect::runtime::Live;
 use crate::collect::shared::Shared;
 use crate::intercept::context::{self, Context};
 use crate::intercept::staging;
-use crate::lifecycle::{LIFECYCLE, recording};
+use crate::lifecycle::recording;
 
 /// How long the end of a recording may take.
 pub(crate) const END: Duration = Duration::from_millis(450);
@@ -30,9 +31,11 @@ pub struct Tracer {
     unloaded: AtomicBool,
 }
 
-/// The recording, where there is one: that of the runtime's present life, or of its last one.
+static CURRENT: Published<Tracer> = Published::new();
+
+/// The tracer of the runtime's present life, or of its last one.
 pub fn get() -> Option<&'static Tracer> {
-    LIFECYCLE.tracer.get()
+    CURRENT.get()
 }
 
 /// The settings of the runtime's present life, while it may be recorded.
@@ -65,7 +68,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
     shared.records_barriers = settings.barriers;
     let context = context::publish(Context::new(api, settings, gpus, shared, start));
     let (ended, unloaded) = (AtomicBool::new(false), AtomicBool::new(false));
-    LIFECYCLE.tracer.set(Tracer { context, ended, unloaded });
+    CURRENT.set(Tracer { context, ended, unloaded });
 }
 
 /// Starts the recorder, unless a range has, and the collector's thread.

@@ -23,6 +23,8 @@ mod file;
 mod naming;
 mod open_calls;
 mod open_dispatches;
+mod pending;
+mod recording_file;
 mod rows;
 mod session;
 mod sink;
@@ -117,7 +119,7 @@ impl Recorder {
         let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
-        Session::new(session::About { settings, identity }, known, create)
+        Session::new(recording_file::About { settings, identity }, known, create)
     }
 
     /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
@@ -158,7 +160,7 @@ fn create(
     Err(failed(std::io::ErrorKind::AlreadyExists.into()))
 }
 
-/// RecordSink until the sender is gone, whatever happens.
+/// Records until the sender is gone, whatever happens.
 fn run(
     mut sink: impl Sink,
     known: &RecorderState,
@@ -221,7 +223,7 @@ fn record(
             // Where there is always more, too.
             if published.elapsed() >= PERIOD {
                 HOOKS.ask_for_sample();
-                sink.show_open(open_calls::of(events));
+                sink.show_open(open_calls::open_for(PERIOD, events));
                 sink.publish();
                 published = Instant::now();
             }
@@ -232,12 +234,12 @@ fn record(
         if is_due {
             let _ = headroom::is_gone();
             HOOKS.ask_for_sample();
-            sink.show_open(open_calls::of(events));
+            sink.show_open(open_calls::open_for(PERIOD, events));
             sink.publish();
             up_to_date = Instant::now();
         }
         arrivals.answer(asked, || {
-            sink.show_open(open_calls::of(events));
+            sink.show_open(open_calls::open_for(PERIOD, events));
             sink.complete(events);
         });
         if is_due {

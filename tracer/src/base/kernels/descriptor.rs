@@ -16,10 +16,9 @@ pub const fn size_of_form(form: Form) -> usize {
     }
 }
 
-/// What one kernel takes. What is unknown is `None`.
+/// The resources of one kernel. `None` is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Resources {
-    /// Bytes of kernel arguments.
     pub kernarg: Option<u32>,
     /// Bytes of static LDS of a work-group.
     pub lds: Option<u32>,

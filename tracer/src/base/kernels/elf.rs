@@ -12,15 +12,15 @@ pub enum Damage {
     /// No ELF header, or one of another machine or word size.
     #[error("this is no code object for an AMD GPU")]
     Foreign,
-    /// What a header points to is not in the image.
+    /// A header points outside of the image.
     #[error("the headers of this code object point outside of it")]
     Outside,
-    /// Its dynamic section, which names the symbol table, is missing or incomplete.
+    /// The dynamic section, which names the symbol table, is missing or incomplete.
     #[error("no symbols of this code object are loaded")]
     NoSymbols,
 }
 
-/// What a symbol is, as far as it matters here.
+/// Types of symbols that matter here.
 const OBJECT: u8 = 1;
 /// A kernel of code object version 2: AMD's STT_AMDGPU_HSA_KERNEL.
 const KERNEL_V2: u8 = 10;
@@ -36,7 +36,7 @@ const DYNAMIC: u32 = 2;
 pub struct Layout {
     /// The address, in the terms of its symbols, of the first byte.
     first: u64,
-    /// Those of the ELF header, which name the processor.
+    /// The flags of the ELF header, which name the processor.
     pub flags: u32,
     symbols: Range<usize>,
     strings: Range<usize>,
@@ -55,11 +55,10 @@ pub struct Image<'a> {
 pub struct Symbol<'a> {
     /// Without `.kd`.
     pub name: &'a [u8],
-    /// What lies at its address.
     pub form: Form,
 }
 
-/// What the address of a kernel points to.
+/// The structure that the address of a kernel points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The 64 bytes of a kernel descriptor, since code object version 3.

@@ -30,7 +30,6 @@ use query::{Memory, Place, Query};
 pub struct Kernel {
     /// The symbol without `.kd`, mangled as it is in the code object; see [`names::text_of`].
     pub mangled: String,
-    /// What it takes of a GPU.
     pub resources: Resources,
     /// The number of the code object: 1, 2, ... as the first kernel of each was dispatched. One that is loaded again
     /// where it was keeps its number.
@@ -58,7 +57,7 @@ pub struct Loader {
 struct Seen {
     /// By base address; they do not overlap.
     code_objects: BTreeMap<u64, CodeObject>,
-    /// Of those that were opened, by place.
+    /// The numbers of opened code objects by place.
     numbers: HashMap<Place, u32>,
 }
 

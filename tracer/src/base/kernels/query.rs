@@ -1,7 +1,7 @@
-//! What the runtime's loader answers: its extension `hsa_ven_amd_loader`, and the symbols of an executable.
+//! The answers of the runtime's loader: its extension `hsa_ven_amd_loader`, and the symbols of an executable.
 //!
-//! The extension's table 1.01 of September 2017 is all that is used, so every runtime whose API tables are known
-//! here has it.
+//! The extension's table 1.01 of September 2017 is all that is used, so every runtime whose API tables are known here has
+//! it.
 
 use std::ffi::c_void;
 use std::mem::size_of;
@@ -11,7 +11,6 @@ use hsa_sys::bindings::*;
 
 type Extension = hsa_ven_amd_loader_1_01_pfn_t;
 
-/// The loader's functions.
 #[derive(Clone)]
 pub(super) struct Query {
     core: CoreApiTable,
@@ -164,7 +163,7 @@ pub(super) struct Memory {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// What lies at these addresses, if the runtime has one piece of memory for all of them.
+    /// Reads the memory of a code object, if the runtime has one piece of memory for all of it.
     pub(super) fn of(query: &Query, place: Place) -> Option<Self> {
         let last = place.base.checked_add(place.size.checked_sub(1)?)?;
         let (host, end) = (query.host_address(place.base)?, query.host_address(last)?);

@@ -1,6 +1,6 @@
 //! The copies in flight.
 
-use super::Pass;
+use super::pass::Pass;
 use crate::base::counters::Lost;
 use crate::collect::copies::{Arrivals, CompletionSource, Flying};
 use crate::collect::names::Resolve;

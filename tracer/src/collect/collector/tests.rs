@@ -18,6 +18,7 @@ use crate::collect::queue_channel::{Submissions, Verdict, queue_channel};
 use crate::collect::runtime::Runtime;
 use crate::collect::shared::Phase;
 use crate::collect::signals::Signal;
+use crate::collect::signals::Ticks;
 use crate::collect::signals::fake::Memory;
 use crate::events::thread::current as submitter;
 
@@ -29,7 +30,7 @@ struct Machine {
     /// Signals that are there to be made.
     most: usize,
     broken: AtomicBool,
-    /// What was forwarded to, in order.
+    /// Handles in the order of their decrements.
     decremented: Mutex<Vec<u64>>,
 }
 
@@ -71,7 +72,7 @@ impl Machine {
         handle
     }
 
-    /// What the GPU does when a packet with this signal completes.
+    /// Does the work of the GPU when a packet with this signal completes.
     fn complete(&self, signal: u64, start: u64, end: u64) {
         let signals = self.signals.lock().unwrap();
         signals.iter().find(|memory| memory.handle() == signal).unwrap().complete(start, end);

@@ -25,8 +25,8 @@ const LINGER: Duration = Duration::from_millis(20);
 /// How long the end waits for dispatches that are still running.
 pub const GRACE: Duration = Duration::from_millis(100);
 
-/// What the thread does until the recording ends. Takes the collector away then. Whatever fails in it, it goes on with what
-/// the application waits for.
+/// Runs the thread until the recording ends, and takes the collector away then. After a failure it still forwards the
+/// completions that the application waits for.
 pub fn collect<R: Resolve>(collector: &Mutex<Option<Collector>>, shared: &Shared<R>) {
     process::sleep_finely();
     shared.parker.set_thread(std::thread::current());
@@ -100,7 +100,7 @@ struct Rest {
 }
 
 impl Rest {
-    /// For how long, after such a pass; without end when there is nothing to do.
+    /// The time to sleep after a pass; `None` without anything to do.
     fn after(&mut self, pass: Pass, now: Instant) -> Option<Duration> {
         let since = |start: &mut Option<Instant>, holds: bool| {
             if !holds {

@@ -1,4 +1,4 @@
-//! What the tracer does on a thread that copies, after it has copied some time, needs no memory.
+//! A thread that has copied for some time needs no more memory of the tracer for further copies.
 
 #![expect(unsafe_code, reason = "signals are memory of this test")]
 

@@ -67,7 +67,7 @@ pub enum CallParams {
 }
 
 impl CallParams {
-    /// CallKind is kept of it.
+    /// `None` for calls without recorded parameters.
     #[must_use]
     pub fn of(details: &CallDetails) -> Option<Self> {
         let &CallDetails { groups, items, lds, destination, source, bytes, extent, kind, .. } = details;
@@ -103,7 +103,7 @@ impl Piece {
         })
     }
 
-    /// CallKind it holds.
+    /// The part of the text that is not padding.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]

@@ -12,7 +12,7 @@ use hsa_sys::bindings::{
 };
 use hsa_sys::table;
 
-use super::{guarded, release};
+use super::guard::{guarded, original, release};
 use crate::base::api::Tables;
 use crate::base::log;
 use crate::collect::copies::{Begun, Copies};
@@ -20,14 +20,13 @@ use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::context::{self, Context};
 
-mod batches;
+pub(super) mod batches;
 
 /// Puts the hooks into the tables, where the runtime has these functions.
 pub(super) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
     tables.replace(&table::MEMORY_ASYNC_COPY_RECT, async_copy_rect);
-    batches::install(tables);
     let Some(tracer) = context::get().filter(|tracer| tracer.copies.is_some()) else { return };
     let (Some(enable), Some(_)) = (tracer.api.async_copy_enable, tracer.api.get_async_copy_time) else {
         return;

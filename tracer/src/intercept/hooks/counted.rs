@@ -7,17 +7,16 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
 
 use hsa_sys::bindings::{
-    HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_queue_priority_t, hsa_queue_t,
-    hsa_queue_type32_t, hsa_status_t,
+    HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_queue_priority_t, hsa_queue_t, hsa_queue_type32_t, hsa_status_t,
 };
 use hsa_sys::function::{CountedQueueAcquire, CountedQueueRelease, QueueCallback};
 use hsa_sys::table;
 
-use super::{guarded, unseen};
+use super::guard::{guarded, original};
+use super::queues::unseen;
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
 use crate::base::log;
-use crate::intercept::context;
 
 pub(super) fn install(tables: &Tables) {
     tables.replace(&table::COUNTED_QUEUE_ACQUIRE, acquire as CountedQueueAcquire);

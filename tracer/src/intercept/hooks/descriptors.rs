@@ -15,12 +15,13 @@ use hsa_sys::bindings::{
 use hsa_sys::function::{QueueCreate, QueueDescriptor, QueueGetInfo};
 use hsa_sys::table;
 
-use super::{guarded, recorded, unseen};
+use super::guard::{guarded, original};
+use super::queues::{recorded, unseen};
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
 use crate::base::headroom;
 use crate::base::log;
-use crate::intercept::context::{self, Context};
+use crate::intercept::context::Context;
 
 /// The version of descriptors whose size and fields are known.
 const VERSION: u16 = 1;

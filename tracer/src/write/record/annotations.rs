@@ -2,12 +2,10 @@
 
 use rtl_write::{Op, OpKind, StringId, Target};
 
-use super::close::Close;
-use super::copies_and_barriers::RANGES;
-use super::session::{Session, thread_row};
+use super::recording_file::{RecordingFile, thread_row};
 use crate::base::abi::RangeKind;
-use crate::base::counters::Lost;
 use crate::base::registry::place;
+use crate::collect::recorder_state::RecorderState;
 use crate::events::ranges::{Annotation, NOT_KEPT, Text, What};
 
 /// What a session knows of them.
@@ -22,30 +20,18 @@ pub(super) struct Annotations {
 /// Names that wait at most.
 const MOST_NAMES: usize = 1 << 16;
 
-impl<T: Target + Close> Session<T> {
-    /// RecordSink an annotation or counts it as lost.
-    pub(super) fn annotate(&mut self, annotation: &Annotation) {
-        match *annotation {
-            Annotation::Untracked => self.known.ranges.lose(Lost::Bounds, 1),
-            Annotation::Name { what, number, text } if self.over.is_none() => self.name(what, number, text),
-            Annotation::Name { .. } => {}
-            Annotation::Range { .. } => {
-                if self.over.is_none()
-                    && let Err(error) = self.write_range(annotation)
-                {
-                    self.fail(&error);
-                }
-                self.count(RANGES);
-            }
-        }
-    }
-
-    fn write_range(&mut self, range: &Annotation) -> rtl_schema::Result<()> {
+impl Annotations {
+    pub(super) fn write_range<T: Target>(
+        &mut self,
+        range: &Annotation,
+        file: &mut RecordingFile<T>,
+        known: &RecorderState,
+    ) -> rtl_schema::Result<()> {
         let &Annotation::Range { number, text, tid, start, end, kind } = range else { return Ok(()) };
-        let description = self.text(text)?;
-        let recording = self.file.register(tid, None, &self.known)?;
+        let description = self.text(text, file)?;
+        let recording = file.register(tid, None, known)?;
         if text.number == NOT_KEPT.number {
-            self.known.ranges.leave_unnamed();
+            known.ranges.leave_unnamed();
         }
         recording.push_op(&Op {
             gpu: Some(-1),
@@ -62,26 +48,36 @@ impl<T: Target + Close> Session<T> {
         Ok(())
     }
 
-    fn text(&mut self, text: &'static Text) -> rtl_schema::Result<StringId> {
-        match place(&mut self.annotations.texts, text.number as usize) {
+    fn text<T: Target>(
+        &mut self,
+        text: &'static Text,
+        file: &mut RecordingFile<T>,
+    ) -> rtl_schema::Result<StringId> {
+        match place(&mut self.texts, text.number as usize) {
             Some(known) => Ok(*known),
-            none => Ok(*none.insert(self.file.begun()?.intern(&text.spoken())?)),
+            none => Ok(*none.insert(file.begun()?.intern(&text.spoken())?)),
         }
     }
 
-    fn name(&mut self, what: What, number: u64, text: &'static Text) {
+    pub(super) fn add_name<T>(
+        &mut self,
+        what: What,
+        number: u64,
+        text: &'static Text,
+        file: &mut RecordingFile<T>,
+    ) {
         let name = text.spoken();
         let row = match what {
             What::NameAgent => ("name", named("agent", number, &name)),
             What::NameDevice => ("name", named("hipDevice", number, &name)),
             What::NameStream => ("name", named("hipStream", number, &name)),
             _ => {
-                self.file.threads.insert(number as u32);
+                file.threads.insert(number as u32);
                 ("thread", thread_row(number as u32, Some(&name)))
             }
         };
-        if self.annotations.names.len() < MOST_NAMES {
-            self.annotations.names.push(row);
+        if self.names.len() < MOST_NAMES {
+            self.names.push(row);
         }
     }
 }

@@ -1,16 +1,18 @@
-//! RecordSink for the program's own callbacks, in batches, in place of a file.
+//! A sink for the program's own callbacks, in batches, in place of a file.
 
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
 mod calls;
 mod copies_and_barriers;
 mod name_records;
+mod text;
 
 use std::ffi::{CString, c_char, c_void};
 use std::sync::Arc;
 
 use self::calls::Calls;
 use self::name_records::NameRecords;
+use self::text::{length, spoken};
 use super::sink::{Ending, Sink};
 use crate::base::abi::{self, Callbacks, Deliver};
 use crate::base::counters::{Counters, Lost, Skipped, UNHANDED};
@@ -26,7 +28,7 @@ use crate::events::ranges::{Annotation, NOT_KEPT, Text};
 use crate::events::reader::{Reader, RecordSink};
 use crate::write::{callback, callback_counters};
 
-/// RecordSink of a kind that are delivered at once, at most.
+/// Records of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
 
 /// What a recorder delivers.
@@ -237,7 +239,7 @@ impl RecordSink for CallbackSink {
 
     fn add_call(&mut self, told: &CallRecord) {
         let Some(source) = told.call.function.source() else { return };
-        // RecordSink are of what has completed.
+        // Only completed calls are delivered.
         if told.call.duration().is_none() {
             return;
         }
@@ -247,7 +249,7 @@ impl RecordSink for CallbackSink {
             (None, Some(_)) => {
                 self.register(told.tid);
                 self.calls.add(source, told);
-                if self.calls.are_many() {
+                if self.calls.count() >= BATCH {
                     self.deliver_calls();
                 }
             }
@@ -349,15 +351,6 @@ fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &RecorderSt
         queues.extend(known.queues.since(queues.len() as u32));
     }
     queues.get(queue.0 as usize).map_or(0, |queue| queue.address) as *const c_void
-}
-
-/// A text as C has it. None that comes from C or from a symbol table has a 0 in it.
-fn spoken(text: &str) -> CString {
-    CString::new(text.replace('\0', "")).unwrap_or_default()
-}
-
-fn length(text: &CString) -> u32 {
-    text.as_bytes().len() as u32
 }
 
 /// Has a callback take what has gathered; how much that was.

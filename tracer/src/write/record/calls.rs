@@ -5,12 +5,11 @@ use std::collections::HashMap;
 use crate::base::call_interface::{Function, Source};
 use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
-use super::close::Close;
-use super::copies_and_barriers::CALLS;
 use super::open_calls;
-use super::session::Session;
+use super::recording_file::RecordingFile;
 use super::under_way::UnderWay;
 use crate::base::registry::place;
+use crate::collect::recorder_state::RecorderState;
 use crate::events::calls::call::CallParams;
 use crate::events::calls::record::{CallRecord, Open};
 use crate::events::calls::sources;
@@ -89,34 +88,29 @@ pub(super) fn way(function: Function) -> Option<i64> {
     known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, kind)| kind)
 }
 
-impl<T: Target + Close> Session<T> {
-    /// RecordSink a call or counts it as lost.
-    pub(super) fn add_call(&mut self, record: &CallRecord) {
-        let Some(source) = record.call.function.source() else { return };
-        if self.over.is_none()
-            && let Err(error) = self.write_call(source, record)
-        {
-            self.fail(&error);
-        }
-        self.count(CALLS + source as usize);
-    }
-
-    fn write_call(&mut self, source: Source, record: &CallRecord) -> rtl_schema::Result<()> {
+impl Calls {
+    pub(super) fn write<T: Target>(
+        &mut self,
+        source: Source,
+        record: &CallRecord,
+        file: &mut RecordingFile<T>,
+        known: &RecorderState,
+    ) -> rtl_schema::Result<()> {
         let &CallRecord { call, tid, .. } = record;
         let Some(duration) = call.duration() else {
-            self.write_whole_call(source, record)?;
-            self.calls.unfinished[source as usize] += 1;
+            self.write_whole(source, record, file, known)?;
+            self.unfinished[source as usize] += 1;
             return Ok(());
         };
         let is_plain = record.params.is_none() && record.arguments.is_none() && call.status == 0;
         let number = call.function.number();
-        let last = self.calls.last[source as usize].get_mut(number).and_then(Option::as_mut);
+        let last = self.last[source as usize].get_mut(number).and_then(Option::as_mut);
         let repeated = last
             .filter(|last| {
                 is_plain && (last.tid, last.stream, last.parent) == (tid, call.stream, call.parent)
             })
             .and_then(|last| Some((last.row?, &mut last.template)));
-        if let (Some(recording), Some((row, template))) = (&mut self.file.recording, repeated) {
+        if let (Some(recording), Some((row, template))) = (&mut file.recording, repeated) {
             let (start, correlation) = (call.start, call.correlation as i64);
             let delta = CallDelta { start, duration, correlation };
             recording.push_call_templated(template, delta, || Call {
@@ -127,19 +121,25 @@ impl<T: Target + Close> Session<T> {
             })?;
             return Ok(());
         }
-        let row = self.write_whole_call(source, record)?;
+        let row = self.write_whole(source, record, file, known)?;
         let (stream, parent, row) = (call.stream, call.parent, is_plain.then_some(row));
         let last = Last { tid, stream, parent, row, template: CallTemplate::default() };
-        *place(&mut self.calls.last[source as usize], number) = Some(last);
+        *place(&mut self.last[source as usize], number) = Some(last);
         Ok(())
     }
 
     #[inline(never)]
-    fn write_whole_call(&mut self, source: Source, record: &CallRecord) -> rtl_schema::Result<Call> {
+    fn write_whole<T: Target>(
+        &mut self,
+        source: Source,
+        record: &CallRecord,
+        file: &mut RecordingFile<T>,
+        known: &RecorderState,
+    ) -> rtl_schema::Result<Call> {
         let call = &record.call;
-        let Named { name, domain, category } = self.function(source, call.function)?;
-        let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream)?) };
-        let recording = self.file.register(record.tid, None, &self.known)?;
+        let Named { name, domain, category } = self.function(source, call.function, file)?;
+        let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream, file)?) };
+        let recording = file.register(record.tid, None, known)?;
         let args =
             record.arguments.as_deref().map(|arguments| recording.intern_transient(arguments)).transpose()?;
         let row = Call {
@@ -176,12 +176,17 @@ impl<T: Target + Close> Session<T> {
         Ok(row)
     }
 
-    fn function(&mut self, source: Source, function: Function) -> rtl_schema::Result<Named> {
-        let none = match place(&mut self.calls.functions[source as usize], function.number()) {
+    fn function<T: Target>(
+        &mut self,
+        source: Source,
+        function: Function,
+        file: &mut RecordingFile<T>,
+    ) -> rtl_schema::Result<Named> {
+        let none = match place(&mut self.functions[source as usize], function.number()) {
             Some(known) => return Ok(*known),
             none => none,
         };
-        let recording = self.file.begun()?;
+        let recording = file.begun()?;
         let name = recording.intern(sources::name(function).unwrap_or_default())?;
         let domain = recording.intern(sources::domain(source))?;
         let category = sources::category(function).map(|category| recording.intern(category)).transpose()?;
@@ -189,14 +194,14 @@ impl<T: Target + Close> Session<T> {
     }
 
     /// The number of a stream; 0 is the default one.
-    fn stream(&mut self, address: u64) -> rtl_schema::Result<i64> {
-        let number = self.calls.streams.len() as i64 + 1;
-        if let Some(&known) = self.calls.streams.get(&address) {
+    fn stream<T: Target>(&mut self, address: u64, file: &mut RecordingFile<T>) -> rtl_schema::Result<i64> {
+        let number = self.streams.len() as i64 + 1;
+        if let Some(&known) = self.streams.get(&address) {
             return Ok(known);
         }
         let row = serde_json::json!({ "pid": std::process::id(), "streamId": number, "address": address });
-        self.file.begun()?.push_metadata("stream", &row.to_string())?;
-        self.calls.streams.insert(address, number);
+        file.begun()?.push_metadata("stream", &row.to_string())?;
+        self.streams.insert(address, number);
         Ok(number)
     }
 }

@@ -1,8 +1,9 @@
 //! Calls that threads are in for long.
 
+use std::time::Duration;
+
 use rtl_schema::layout::tags::OPEN_CALL;
 
-use super::PERIOD;
 use crate::base::clock;
 use crate::events::calls::record::Open;
 use crate::events::calls::sources;
@@ -11,12 +12,12 @@ use crate::events::reader::Reader;
 /// Calls that have room in a publication beside all counts.
 const MOST: usize = 16;
 
-/// Those that were there at least since the publication before this one.
-pub(super) fn of(reader: &Reader) -> Vec<Open> {
-    reader.open_calls(clock::now() - PERIOD.as_nanos() as i64, MOST)
+/// Calls that have been open for at least `period`.
+pub(super) fn open_for(period: Duration, reader: &Reader) -> Vec<Open> {
+    reader.open_calls(clock::now() - period.as_nanos() as i64, MOST)
 }
 
-/// Its row.
+/// The metadata row of an open call.
 pub(super) fn row(&Open { tid, call }: &Open) -> (&'static str, String) {
     let row = serde_json::json!({
         "pid": std::process::id(),

@@ -6,58 +6,34 @@ use std::sync::atomic::Ordering;
 
 use rtl_schema::layout::tags::TRACING_COST;
 use rtl_write::{Recording, Target};
-use rustc_hash::FxHashSet;
 
 use super::annotations::Annotations;
 use super::calls::Calls;
 use super::close::Close;
-use super::copies_and_barriers::{ALL, DISPATCHES, OTHERS, Pending, RANGES};
+use super::copies_and_barriers::write_copy_or_barrier;
 use super::naming::Naming;
+use super::pending::{ALL, CALLS, DISPATCHES, OTHERS, Pending, RANGES};
+use super::recording_file::{About, RecordingFile};
 use super::rows::Rows;
 use super::sink::{Ending, Sink};
 use super::under_way::UnderWay;
 use crate::base::clock::Anchor;
 use crate::base::counters::{Lost, UNHANDED};
-use crate::base::gpus::known;
 use crate::base::registry::place;
-use crate::base::settings::Settings;
 use crate::base::try_lock::lock;
-use crate::collect::dispatch::{Dispatch, InFlight, Queue, QueueOrdinal};
+use crate::collect::copy_or_barrier::What;
+use crate::collect::dispatch::{Dispatch, InFlight};
 use crate::collect::recorder_state::RecorderState;
 use crate::events::calls::record::{CallRecord, Open};
 use crate::events::ranges::Annotation;
 use crate::events::reader::{Reader, RecordSink};
-use crate::write::identity::Identity;
-
-/// What the file says of its process.
-#[derive(Debug)]
-pub(super) struct About {
-    pub(super) settings: Settings,
-    pub(super) identity: Identity,
-}
-
-/// Creates the file.
-type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
-
-/// The file, which is created with its first row.
-pub(super) struct RecordingFile<T> {
-    about: About,
-    create: Create<T>,
-    start: Anchor,
-    path: Option<PathBuf>,
-    pub(super) recording: Option<Recording<T>>,
-    /// How many queues are written.
-    queues: u32,
-    /// Those that are written.
-    pub(super) threads: FxHashSet<u32>,
-}
 
 /// A recording.
 pub(super) struct Session<T> {
     pub(super) known: Arc<RecorderState>,
     pub(super) file: RecordingFile<T>,
     /// Why nothing more is recorded.
-    pub(super) over: Option<Lost>,
+    over: Option<Lost>,
     /// Whether that is for lack of room: the counts go on.
     is_full: bool,
     ending: Ending,
@@ -66,10 +42,10 @@ pub(super) struct Session<T> {
     kernels: Vec<Option<Rows>>,
     /// How many GPUs are written.
     gpus: u32,
-    pub(super) annotations: Annotations,
+    annotations: Annotations,
     /// How much of each kind is published, and how much is not.
-    pub(super) pending: Pending,
-    pub(super) calls: Calls,
+    pending: Pending,
+    calls: Calls,
     /// Dispatches that are in flight for long.
     pub(super) in_flight: UnderWay<InFlight>,
 }
@@ -80,18 +56,9 @@ impl<T: Target + Close> Session<T> {
         known: Arc<RecorderState>,
         create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
-        let file = RecordingFile {
-            about,
-            create: Box::new(create),
-            start: Anchor::now(),
-            path: None,
-            recording: None,
-            queues: 0,
-            threads: FxHashSet::default(),
-        };
         Self {
             known,
-            file,
+            file: RecordingFile::new(about, create),
             over: None,
             is_full: false,
             ending: Ending::default(),
@@ -134,7 +101,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    pub(super) fn fail(&mut self, error: &rtl_schema::Error) {
+    fn fail(&mut self, error: &rtl_schema::Error) {
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
         let reason = format!("{error}{cause}");
         match error {
@@ -142,6 +109,14 @@ impl<T: Target + Close> Session<T> {
             rtl_schema::Error::NoRoom { .. } => self.leave_as_it_is(Lost::Write, reason),
             _ if self.is_full => self.take_back(Lost::Write),
             _ => self.give_up(Lost::Write, &reason),
+        }
+    }
+
+    /// Counts an op of this kind as recorded or, where nothing more is recorded, as lost.
+    fn count(&mut self, kind: usize) {
+        match self.over {
+            None => self.pending.unpublished[kind] += 1,
+            Some(why) => Pending::lose_one(kind, why, &self.known),
         }
     }
 
@@ -243,11 +218,31 @@ impl<T: Target + Close> Session<T> {
 
 impl<T: Target + Close> RecordSink for Session<T> {
     fn annotate(&mut self, annotation: &Annotation) {
-        Self::annotate(self, annotation);
+        match *annotation {
+            Annotation::Untracked => self.known.ranges.lose(Lost::Bounds, 1),
+            Annotation::Name { what, number, text } if self.over.is_none() => {
+                self.annotations.add_name(what, number, text, &mut self.file);
+            }
+            Annotation::Name { .. } => {}
+            Annotation::Range { .. } => {
+                if self.over.is_none()
+                    && let Err(error) = self.annotations.write_range(annotation, &mut self.file, &self.known)
+                {
+                    self.fail(&error);
+                }
+                self.count(RANGES);
+            }
+        }
     }
 
     fn add_call(&mut self, record: &CallRecord) {
-        Self::add_call(self, record);
+        let Some(source) = record.call.function.source() else { return };
+        if self.over.is_none()
+            && let Err(error) = self.calls.write(source, record, &mut self.file, &self.known)
+        {
+            self.fail(&error);
+        }
+        self.count(CALLS + source as usize);
     }
 }
 
@@ -270,7 +265,20 @@ impl<T: Target + Close> Sink for Session<T> {
     }
 
     fn add_copies_and_barriers(&mut self) {
-        Self::add_copies_and_barriers(self);
+        let mut ops = std::mem::take(&mut self.pending.room);
+        self.known.copies_and_barriers.take(&mut ops);
+        for op in &ops {
+            let kind = usize::from(matches!(op.what, What::Barrier { .. }));
+            self.calls.link(Some(kind), op.correlation);
+            if self.over.is_none()
+                && let Err(error) = write_copy_or_barrier(op, &mut self.file, &self.known)
+            {
+                self.fail(&error);
+            }
+            self.count(OTHERS + kind);
+        }
+        ops.clear();
+        self.pending.room = ops;
     }
 
     fn show_open(&mut self, open: Vec<Open>) {
@@ -325,61 +333,4 @@ impl<T: Target + Close> Sink for Session<T> {
     fn ending(self) -> Ending {
         Ending { path: self.file.path, ..self.ending }
     }
-}
-
-impl<T: Target> RecordingFile<T> {
-    /// What is recorded into: creates the file, with what is known from the beginning, unless that has been done.
-    pub(super) fn begun(&mut self) -> rtl_schema::Result<&mut Recording<T>> {
-        let none = match &mut self.recording {
-            Some(recording) => return Ok(recording),
-            none => none,
-        };
-        let (path, mut recording) = (self.create)()?;
-        self.path = Some(path);
-        for (tag, value) in self.about.identity.rows(&self.about.settings) {
-            recording.push_metadata(&tag, &value)?;
-        }
-        recording.push_metadata("start_ns", &self.start.boottime.to_string())?;
-        recording.push_metadata("clock_start", &self.start.json())?;
-        Ok(none.insert(recording))
-    }
-
-    /// The same with what is known of a thread and of a queue, if any, where these are met for the first time.
-    pub(super) fn register(
-        &mut self,
-        tid: u32,
-        queue: Option<QueueOrdinal>,
-        known: &RecorderState,
-    ) -> rtl_schema::Result<&mut Recording<T>> {
-        if queue.is_some_and(|queue| queue.0 >= self.queues) {
-            for queue in known.queues.since(self.queues) {
-                let row = queue_row(self.queues, &queue);
-                self.begun()?.push_metadata("queue", &row)?;
-                self.queues += 1;
-            }
-        }
-        if !self.threads.contains(&tid) {
-            let name = std::fs::read_to_string(format!("/proc/self/task/{tid}/comm")).ok();
-            let row = thread_row(tid, name.as_deref().map(str::trim_end));
-            self.begun()?.push_metadata("thread", &row)?;
-            self.threads.insert(tid);
-        }
-        self.begun()
-    }
-}
-
-fn queue_row(number: u32, queue: &Queue) -> String {
-    let row = serde_json::json!({
-        "pid": std::process::id(),
-        "gpuId": queue.gpu,
-        "queueId": number,
-        "source": queue.address,
-        "hardware": queue.hardware,
-    });
-    row.to_string()
-}
-
-/// Of several rows of a thread the last one counts.
-pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
-    known(serde_json::json!({ "pid": std::process::id(), "tid": tid, "name": name })).to_string()
 }

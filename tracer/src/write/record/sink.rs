@@ -21,9 +21,9 @@ pub struct Ending {
 /// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
 /// recorded or as lost.
 pub(super) trait Sink: RecordSink {
-    /// RecordSink a dispatch or counts it as lost.
+    /// Records a dispatch or counts it as lost.
     fn add(&mut self, dispatch: &Dispatch);
-    /// RecordSink the copies and barriers that have come, or counts them as lost.
+    /// Records the copies and barriers that have come, or counts them as lost.
     fn add_copies_and_barriers(&mut self);
     /// The calls that threads are in now, which a sink may show before they have returned.
     fn show_open(&mut self, _open: Vec<Open>) {}
@@ -31,7 +31,7 @@ pub(super) trait Sink: RecordSink {
     fn publish(&mut self);
     /// The same, where the process may be another program in a moment, so that nothing may follow.
     fn complete(&mut self, events: &mut Reader);
-    /// RecordSink nothing from now on, and what has not been let go of is lost too where that is for a failure.
+    /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
     fn give_up(&mut self, why: Lost, reason: &str);
     /// Lets go of the rest: nothing will follow.
     fn close(&mut self);

@@ -288,7 +288,7 @@ fn session<T: Target + Close>(
     known: &Arc<RecorderState>,
     create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
-    let about = session::About { settings: Settings::default(), identity: Identity::default() };
+    let about = recording_file::About { settings: Settings::default(), identity: Identity::default() };
     Session::new(about, Arc::clone(known), create)
 }
 
@@ -314,7 +314,7 @@ impl Close for Bad {
     }
 }
 
-/// RecordSink 100 dispatches, then 10,000 more while writing fails, and what the file says of it.
+/// Records 100 dispatches, then 10,000 more while writing fails, and what the file says of it.
 fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());

@@ -1,6 +1,7 @@
 //! Copies and barriers: what is recorded beside dispatches.
 
 use super::*;
+use crate::base::counters::Counters;
 use crate::collect::copies::{Begun, Copies};
 use crate::collect::copy_or_barrier::{BARRIERS, COPIES, Copy, CopyOrBarrier, What};
 

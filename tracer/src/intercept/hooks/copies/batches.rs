@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
 
-use hsa_sys::bindings::{HSA_STATUS_ERROR, HSA_STATUS_SUCCESS, hsa_agent_t, hsa_signal_t, hsa_status_t};
+use hsa_sys::bindings::{HSA_STATUS_SUCCESS, hsa_agent_t, hsa_signal_t, hsa_status_t};
 use hsa_sys::function::{CopyOperation, MemoryAsyncBatchCopy};
 use hsa_sys::table;
 
@@ -14,8 +14,8 @@ use super::{End, between, copied};
 use crate::base::api::Tables;
 use crate::base::counters::Lost;
 use crate::base::log;
-use crate::intercept::context::{self, Context};
-use crate::intercept::hooks::{guarded, release};
+use crate::intercept::context::Context;
+use crate::intercept::hooks::guard::{guarded, original, release};
 
 /// The version of operations whose size and fields are known.
 const VERSION: u16 = 1;
@@ -26,7 +26,7 @@ const SWAP: u16 = 2;
 const INDIRECT_FIRST: u16 = 3;
 const INDIRECT_LAST: u16 = 5;
 
-pub(super) fn install(tables: &Tables) {
+pub(crate) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_BATCH_COPY, async_batch_copy as MemoryAsyncBatchCopy);
 }
 

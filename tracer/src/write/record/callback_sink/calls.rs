@@ -6,7 +6,7 @@ use std::ptr;
 use crate::base::call_interface::{Function, Source};
 
 use super::super::calls::way;
-use super::{BATCH, length, spoken};
+use super::text::{length, spoken};
 use crate::base::abi;
 use crate::base::registry::place;
 use crate::events::calls::call::CallParams;
@@ -87,9 +87,8 @@ impl Calls {
         &mut self.records
     }
 
-    /// Whether it is time to deliver them.
-    pub(super) fn are_many(&self) -> bool {
-        self.records.len() >= BATCH
+    pub(super) fn count(&self) -> usize {
+        self.records.len()
     }
 
     pub(super) fn clear(&mut self) {

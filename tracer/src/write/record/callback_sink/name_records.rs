@@ -4,7 +4,7 @@ use std::ffi::CString;
 
 use rustc_hash::FxHashSet;
 
-use super::{length, spoken};
+use super::text::{length, spoken};
 use crate::base::abi::{self, NameKind};
 use crate::base::gpus::Gpu;
 use crate::base::registry::Registry;
