@@ -1,29 +1,27 @@
-//! What wakes the recorder, also from threads of the application, which hold no channel.
+//! Wakes the recorder, also from threads of the application, which hold no channel.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar};
 
 use crate::base::published::Published;
 
-/// What wakes the recorder.
 #[derive(Debug, Default)]
 pub struct Wakeup {
-    /// What it waits for.
     pub has_come: Condvar,
-    /// Whether it is to look at once.
+    /// The recorder is to look at once.
     pub is_urgent: AtomicBool,
-    /// Whether it is to end, sender or not.
+    /// The recorder is to end, with or without a sender.
     pub is_over: AtomicBool,
     /// How often it was asked to bring everything up to date, and the last of these times that it has done so.
     pub asked: AtomicU32,
     /// See `asked`.
     pub answered: AtomicU32,
-    /// Whether it is gone.
+    /// The recorder has ended.
     pub is_done: AtomicBool,
 }
 
 impl Wakeup {
-    /// Whether it was asked and has not done so.
+    /// True where an answer is outstanding.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
     }
@@ -34,7 +32,6 @@ impl Wakeup {
 pub struct Waker(Arc<Wakeup>);
 
 impl Waker {
-    /// Of the recorder that waits there.
     #[must_use]
     pub fn new(wakeup: &Arc<Wakeup>) -> Self {
         Self(Arc::clone(wakeup))
@@ -52,7 +49,6 @@ impl Waker {
         self.give();
     }
 
-    /// Whether the recorder has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.0.is_done.load(Ordering::Acquire)
@@ -64,7 +60,7 @@ impl Waker {
         self.0.asked.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
     }
 
-    /// Whether everything is as it was, or later, when the recorder was asked.
+    /// True where the recorder has answered the request with this number, or a later one.
     #[must_use]
     pub fn has_answered(&self, asked: u32) -> bool {
         self.0.answered.load(Ordering::Acquire).wrapping_sub(asked).cast_signed() >= 0
@@ -78,7 +74,7 @@ pub fn set(waker: Waker) {
     WAKER.set(waker);
 }
 
-/// What wakes the recorder, while there is one.
+/// The waker of the present recorder.
 pub fn get() -> Option<&'static Waker> {
     WAKER.get().filter(|waker| !waker.is_done())
 }

@@ -1,4 +1,4 @@
-//! What is known of the thread that submits.
+//! The correlation ids of the thread that submits.
 
 use std::cell::Cell;
 
@@ -16,8 +16,8 @@ pub struct Submitter {
 }
 
 impl Submitter {
-    /// What ties something that the thread has enqueued to the call that it was in: the call's number, 0 outside of any.
-    /// Where no calls are told, its own number.
+    /// The correlation id that links an op to its call: the call's, 0 outside of any. Where no calls are recorded, the op's
+    /// own.
     #[inline]
     #[must_use]
     pub fn link(self, own: u64) -> u64 {
@@ -29,7 +29,7 @@ thread_local! {
     /// Tid 0 until the thread is seen for the first time.
     static SUBMITTER: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
 
-    /// Whether what this thread does is not to be recorded.
+    /// Set where the thread is not to be recorded.
     static PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -47,7 +47,6 @@ pub fn with_known<T>(act: impl FnOnce(&Cell<Submitter>) -> T) -> Option<T> {
     SUBMITTER.try_with(|here| (here.get().tid != 0).then(|| act(here))).ok().flatten()
 }
 
-/// The calling thread.
 #[must_use]
 pub fn current() -> Submitter {
     known().unwrap_or_else(|| {
@@ -88,7 +87,7 @@ pub fn set_call(call: u64) -> u64 {
     })
 }
 
-/// Whether what the calling thread does is not to be recorded.
+/// True where the calling thread is not to be recorded.
 #[inline]
 #[must_use]
 pub fn is_paused() -> bool {

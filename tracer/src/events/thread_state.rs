@@ -18,9 +18,7 @@ use crate::base::spsc::Bound;
 /// is empty.
 static BOUND: Bound = Bound::new(1 << 13, 2);
 
-/// What a thread knows of itself.
 pub struct ThreadState {
-    /// Its way to the recorder.
     pub queue: EventQueue,
     /// The ranges that are open in it.
     pub ranges: OpenRanges,
@@ -29,7 +27,7 @@ pub struct ThreadState {
 }
 
 thread_local! {
-    /// Whether the thread has a queue, as a thread may ask that must not touch what has a destructor.
+    /// The thread has a queue. A thread may read this that must not touch a value with a destructor.
     static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
 
     static STATE: RefCell<Option<ThreadState>> = const { RefCell::new(None) };
@@ -51,7 +49,7 @@ impl ThreadState {
     }
 }
 
-/// Whether the calling thread has put an event into its queue before.
+/// True where the calling thread has put an event into its queue before.
 #[inline]
 pub fn has_queue() -> bool {
     HAS_QUEUE.get()

@@ -37,7 +37,7 @@ struct Function {
     original: AtomicPtr<c_void>,
 }
 
-/// What a function does to the process.
+/// The effect of a function on the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     /// It ends.
@@ -87,7 +87,7 @@ extern "C" fn fails() -> c_int {
     -1
 }
 
-/// What is to be done before this function; where to go on.
+/// Does the work before this function; returns the address to go on at.
 extern "C" fn before(number: usize) -> *mut c_void {
     let function = &FUNCTIONS[number];
     if process::is_own() {

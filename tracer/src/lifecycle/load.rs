@@ -1,4 +1,4 @@
-//! What the runtime calls by name, and what is called at the end of the process and in the child of a fork.
+//! The entry points of the runtime, the exit handler, and the handler in the child of a fork.
 
 #![expect(unsafe_code, reason = "the runtime finds these functions by their names and calls them")]
 
@@ -19,13 +19,13 @@ use crate::intercept::{context, hooks, hsa};
 use crate::lifecycle::{exit_hooks, presence, recording, tracer};
 use crate::write::{callback, callback_counters};
 
-/// Whether the runtime has loaded this library.
+/// The runtime has loaded this library.
 static HAS_LOADED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the settings have been read, and complaints about them printed.
+/// The settings have been read, and complaints about them printed.
 static HAS_COMPLAINED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the exit handler is registered.
+/// The exit handler is registered.
 static HAS_EXIT_HANDLER: AtomicBool = AtomicBool::new(false);
 
 /// How much longer the process may live because of us.
@@ -182,13 +182,13 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// Whether librtl_hip.so is in this process.
+/// True where librtl_hip.so is in this process.
 fn is_companion_there() -> bool {
     // SAFETY: asks for a symbol by its name.
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
-/// What the environment asks for. What is to be said of it is said once, however often it is read.
+/// The settings. Complaints are printed once, however often they are read.
 pub(crate) fn read_settings() -> Settings {
     let is_first = !HAS_COMPLAINED.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();

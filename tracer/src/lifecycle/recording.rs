@@ -20,11 +20,10 @@ use crate::events::recorder_waker;
 use crate::lifecycle::control;
 use crate::write::record::{Ending, Recorder};
 
-/// What there is of a recording.
 #[derive(Default)]
 struct State {
     known: Option<Arc<RecorderState>>,
-    /// What dispatches are handed over by, until a collector takes it.
+    /// The sender of dispatches, until a collector takes it.
     sender: Option<Sender<Dispatch>>,
     recorder: Option<Recorder>,
 }
@@ -63,7 +62,7 @@ impl State {
     }
 }
 
-/// What the recorder knows besides what is handed over to it, also before it has begun.
+/// The shared state of the recorder, also before it has begun.
 pub fn known() -> Arc<RecorderState> {
     state().known()
 }
@@ -119,7 +118,7 @@ pub fn end(deadline: Instant) -> Ending {
     ending
 }
 
-/// Whether there is a recording, or was one that the process has not ended.
+/// True where there is a recording, or was one that the process has not ended.
 pub fn has_begun() -> bool {
     current().try_lock().map_or(true, |state| state.recorder.is_some())
 }

@@ -1,4 +1,4 @@
-//! What a callback may not do, and when no more are called.
+//! The state of callbacks: running, stopped, or in a child that a callback has forked.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,6 @@ pub fn stop() {
     ARE_STOPPED.store(true, Ordering::SeqCst);
 }
 
-/// Whether callbacks are no longer called.
 pub fn are_stopped() -> bool {
     ARE_STOPPED.load(Ordering::SeqCst)
 }
@@ -36,7 +35,7 @@ pub fn run(callback: impl FnOnce()) {
     }
 }
 
-/// Whether the calling thread is in one: it would wait for itself.
+/// True in a callback, which would wait for itself.
 pub fn is_running() -> bool {
     IS_RUNNING.get()
 }

@@ -1,4 +1,4 @@
-//! What became of everything, as a program is told.
+//! The counters of all records, as an embedding program sees them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::base::counters::{self, Lost, UNHANDED};
 use crate::base::published::Published;
 use crate::collect::recorder_state::RecorderState;
 
-/// Those of the recording that began last.
+/// The counters of the recording that began last.
 static LATEST: Published<Arc<RecorderState>> = Published::new();
 
 /// A recording begins: these are its counters. One for each start of the runtime stays in memory, as the rest of what is
@@ -21,13 +21,12 @@ pub fn forget() {
     LATEST.forget();
 }
 
-/// What they say now; nothing but zeros before a recording begins.
+/// Zeros before a recording begins.
 pub fn now() -> Counters {
     let none = || Counters { size: size_of::<Counters>(), ..Counters::default() };
     LATEST.get().map_or_else(none, |known| of(known))
 }
 
-/// What the counters of a recording say now.
 pub fn of(known: &RecorderState) -> Counters {
     Counters {
         size: size_of::<Counters>(),
@@ -51,7 +50,6 @@ fn ops(counters: &counters::Counters) -> Counts {
     }
 }
 
-/// Those of several counters together.
 fn sum<const N: usize>(all: [Counts; N]) -> Counts {
     all.into_iter().fold(Counts::default(), |sum, counts| Counts {
         seen: sum.seen + counts.seen,
@@ -62,7 +60,7 @@ fn sum<const N: usize>(all: [Counts; N]) -> Counts {
     })
 }
 
-/// Those of ranges and markers, which are not counted as seen.
+/// Ranges and markers are not counted as seen, so the sum of the outcomes takes the place of that count.
 fn ranges<const N: usize>(all: [&counters::Counters; N]) -> Counts {
     let counts = sum(all.map(ops));
     Counts { seen: counts.delivered + counts.lost + counts.skipped, ..counts }

@@ -25,17 +25,17 @@ const LAUNCHERS: [Launcher; 8] = [
     ("FLUX_TASK_RANK", &["FLUX_JOB_SIZE"], &["FLUX_TASK_LOCAL_ID"]),
 ];
 
-/// What names a run to all of its processes.
+/// Variables that identify a run to all of its processes.
 const RUNS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 
-/// What decides which GPUs a process sees and how it numbers them.
+/// Variables that decide which GPUs a process sees and how it numbers them.
 const VISIBLE: [&str; 4] =
     ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"];
 
 /// The longest command that is kept whole.
 const LONGEST_COMMAND: usize = 16 << 10;
 
-/// What the environment says. Read where the library is loaded: later on another thread may be changing it.
+/// Facts from the environment, read where the library is loaded: later on another thread may be changing it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     rank: Option<u32>,
@@ -52,7 +52,7 @@ impl Identity {
         Self::from(|name| std::env::var(name).ok())
     }
 
-    /// The same with the variables that `variable` knows.
+    /// Reads the facts from variables that `variable` looks up.
     pub fn from(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let number = |name: &str| set(name)?.trim().parse::<u32>().ok();
@@ -67,7 +67,7 @@ impl Identity {
         }
     }
 
-    /// What stands for the parts of the file's name.
+    /// The values of the placeholders in the file's name.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { pid: std::process::id(), host: host(), rank: self.rank }

@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What stands for the parts of a pattern.
+/// The values of the placeholders of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// `%p`.
@@ -66,7 +66,7 @@ pub fn names(wanted: &Path, pid: u32) -> io::Result<impl Iterator<Item = PathBuf
     Ok((0..ATTEMPTS).map(move |attempt| name(&wanted, pid, attempt)))
 }
 
-/// Whether a journal lies where SQLite looks for that of a file of this name: it would be played back into a new one.
+/// True where a journal lies where SQLite looks for that of a file of this name: it would be played back into a new one.
 #[must_use]
 pub fn has_journal(path: &Path) -> bool {
     ["-journal", "-wal"].iter().any(|end| {

@@ -63,7 +63,7 @@ pub use sink::Ending;
 /// How long the recorder sleeps between two looks at what has been handed over.
 const PERIOD: Duration = Duration::from_millis(25);
 
-/// What closing the file takes at most on a file system that answers.
+/// The longest time for closing the file on a file system that answers.
 const CLOSING: Duration = Duration::from_millis(50);
 
 /// Batches that are written even when the time to finish is over: that takes no longer than counting why not, and
@@ -109,7 +109,6 @@ impl Recorder {
         Ok(Self { thread, deadline })
     }
 
-    /// What the file is written by.
     fn session(settings: Settings, known: Arc<RecorderState>) -> Session<OwnFile> {
         let identity = Identity::read();
         let place = identity.place();

@@ -19,7 +19,7 @@ pub struct Call {
     pub stream: u64,
     /// What was called.
     pub function: Function,
-    /// CallKind it returned, where that is a status; 0 is success.
+    /// The returned status, where the function returns one; 0 is success.
     pub status: i32,
 }
 
@@ -39,7 +39,7 @@ impl Call {
     }
 }
 
-/// CallKind a call asked for.
+/// The recorded parameters of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallParams {
     /// A kernel.

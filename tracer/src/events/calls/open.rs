@@ -14,17 +14,16 @@ const DEEPEST: usize = 8;
 /// A call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenCall {
-    /// Its number, never 0.
+    /// Never 0.
     pub correlation: u64,
     /// The number of the call that it was made from; 0 for none.
     pub parent: u64,
     /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// What was called.
     pub function: Function,
 }
 
-/// Those of a thread, which alone enters and leaves them.
+/// The open calls of a thread, which alone changes them.
 #[derive(Debug, Default)]
 pub struct OpenCalls([Place; DEEPEST]);
 
@@ -74,7 +73,7 @@ impl OpenCalls {
         }
     }
 
-    /// Those that the thread is in at this moment, the outermost first.
+    /// The open calls at this moment, the outermost first.
     pub fn look(&self) -> impl Iterator<Item = OpenCall> {
         self.0.iter().filter_map(Place::look)
     }

@@ -15,11 +15,10 @@ use crate::base::memory;
 pub struct CallRecord {
     /// The thread that made it.
     pub tid: u32,
-    /// The call.
     pub call: Call,
-    /// What it asked for, where that is kept.
+    /// `None` where parameters are not recorded.
     pub params: Option<CallParams>,
-    /// Its arguments, where those are told.
+    /// `None` where arguments are not recorded.
     pub arguments: Option<Box<str>>,
 }
 
@@ -36,25 +35,23 @@ impl CallRecord {
 pub struct Open {
     /// The thread that made it.
     pub tid: u32,
-    /// The call.
     pub call: OpenCall,
 }
 
 /// Makes records of what comes out of a thread's queue.
 pub struct CallReader {
     shown: Arc<Shown>,
-    /// What of its counts the recorder knows.
+    /// The counts at the last look.
     known: Counts,
     /// The number of the call that was taken last.
     last: u64,
-    /// Of the call that comes next.
+    /// The parameters of the call that comes next.
     pub params: Option<CallParams>,
-    /// Of the call that comes next, as far as they have come.
+    /// The arguments of the call that comes next, as far as they have come.
     pub arguments: Vec<u8>,
 }
 
 impl CallReader {
-    /// Of a thread that makes its first call.
     #[must_use]
     pub fn new(shown: Arc<Shown>) -> Self {
         Self { shown, known: Counts::default(), last: 0, params: None, arguments: Vec::new() }

@@ -1,4 +1,4 @@
-//! What threads show the recorder beside their queues.
+//! The counts and open calls of a thread, which the recorder reads beside its queue.
 
 use std::sync::atomic::AtomicU64;
 
@@ -7,19 +7,18 @@ use crate::base::call_interface::Source;
 use super::open::OpenCalls;
 use crate::base::counters::Counters;
 
-/// What threads count of the calls of a source.
+/// Counts of calls by source.
 #[derive(Debug, Default)]
 pub struct Counts {
     /// Begun while recording; those of a thread are written by that thread alone.
     pub seen: [AtomicU64; Source::ALL.len()],
-    /// Of those, without room for them.
+    /// Calls that found no room in the queue.
     pub behind: [AtomicU64; Source::ALL.len()],
 }
 
-/// What a thread shows the recorder beside its queue.
+/// The part of a thread's state that the recorder reads.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// What it has counted.
     pub counts: Counts,
     /// The calls that it is in.
     pub open: OpenCalls,

@@ -11,9 +11,9 @@ use hsa_sys::table::{FUNCTIONS, Kind};
 pub struct Joined {
     /// The names of its functions, by number.
     pub names: Vec<String>,
-    /// By number, whether its calls are told.
+    /// A flag by number: the calls are recorded.
     pub functions: Vec<bool>,
-    /// Whether their arguments are, too.
+    /// Arguments are recorded, too.
     pub arguments: bool,
 }
 
@@ -21,7 +21,7 @@ static SOURCES: [OnceLock<Joined>; Source::ALL.len()] = [const { OnceLock::new()
 
 static ARE_TOLD: AtomicBool = AtomicBool::new(false);
 
-/// Whether any source tells of its calls, so that what is enqueued has the number of its call.
+/// True where any source has calls that are recorded, so that ops carry the correlation id of their call.
 #[inline]
 #[must_use]
 pub fn are_told() -> bool {
@@ -37,21 +37,20 @@ pub fn join(source: Source, names: Vec<String>, functions: Vec<bool>, arguments:
     joined
 }
 
-/// Whether calls of a function are told.
+/// True where calls of the function are recorded.
 #[must_use]
 pub fn tells(function: Function) -> bool {
     let joined = function.source().and_then(|source| SOURCES[source as usize].get());
     joined.and_then(|joined| joined.functions.get(function.number())).is_some_and(|&is_told| is_told)
 }
 
-/// What a function is called.
 #[must_use]
 pub fn name(function: Function) -> Option<&'static str> {
     let joined = SOURCES[function.source()? as usize].get()?;
     joined.names.get(function.number()).map(String::as_str)
 }
 
-/// What it belongs to within its source: the category of its calls in the file.
+/// The category of the calls in the file.
 #[must_use]
 pub fn category(function: Function) -> Option<&'static str> {
     match function.source()? {
@@ -78,7 +77,7 @@ pub const fn status(source: Source) -> &'static str {
     }
 }
 
-/// What a source is called: the domain of its calls in the file.
+/// The domain of the calls in the file.
 #[must_use]
 pub const fn domain(source: Source) -> &'static str {
     match source {

@@ -36,14 +36,13 @@ pub struct ThreadCalls {
 
 /// A call as it begins.
 pub struct Beginning {
-    /// The call.
     pub call: OpenCall,
-    /// Whether it is a call of HSA that HIP makes: what it enqueues is what HIP was asked for.
+    /// A call of HSA that HIP makes: its ops belong to the call of HIP.
     pub is_for_hip: bool,
 }
 
 impl ThreadCalls {
-    /// Those of a thread that makes its first call; `shown` is the recorder's, too.
+    /// A thread that makes its first call; the recorder has `shown`, too.
     #[must_use]
     pub fn new(shown: Arc<Shown>) -> Self {
         let open = [0; Source::ALL.len()];

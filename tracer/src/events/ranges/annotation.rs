@@ -9,14 +9,12 @@ use crate::base::abi::RangeKind;
 /// Ranges at most that were started and not stopped.
 pub const MOST_STARTED: usize = 1 << 16;
 
-/// What the file says of a thread's doings.
+/// A record of a range, a marker or a name.
 #[derive(Clone, Copy, Debug)]
 pub enum Annotation {
     /// A range or a marker.
     Range {
-        /// Its own number.
         number: u64,
-        /// What it is called.
         text: &'static Text,
         /// The thread that began it.
         tid: u32,
@@ -25,16 +23,15 @@ pub enum Annotation {
         /// In ns of CLOCK_BOOTTIME; `None` where it was still open when the recording, or its thread, ended. Of a marker its
         /// start.
         end: Option<i64>,
-        /// Whether it is a marker, or any thread could end it.
+        /// A marker, or a range by the way in which it ends.
         kind: RangeKind,
     },
-    /// What the application calls something.
+    /// A name that the application gives.
     Name {
-        /// What it is: one of [`What`]'s names.
+        /// One of [`What`]'s names.
         what: What,
         /// Which one; of a thread its tid.
         number: u64,
-        /// What it is called.
         text: &'static Text,
     },
     /// A range that is one more than can be kept track of.
@@ -47,7 +44,7 @@ struct Opened {
     text: &'static Text,
     start: i64,
     tid: u32,
-    /// Whether an earlier recording has it, without an end.
+    /// An earlier recording has the range, without an end.
     is_written: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a thread of the application did with ranges, markers and names.
+//! Events of ranges, markers and names, as a thread of the application sends them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,14 +13,12 @@ pub fn new_number() -> u64 {
     NUMBERS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// What was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A range begins within those that are open in the thread.
     Push,
     /// The innermost range of the thread ends.
     Pop,
-    /// An instant.
     Mark,
     /// A range begins that any thread may end.
     Start,
@@ -36,15 +34,13 @@ pub enum What {
     NameStream,
 }
 
-/// That it was done.
 #[derive(Clone, Copy, Debug)]
 pub struct RangeEvent {
     /// In ns of CLOCK_BOOTTIME.
     pub time: i64,
-    /// Of what: the range's own number (`roctxId`), what roctxRangeStartA returned, or what has a name.
+    /// The range's own number (`roctxId`), the result of roctxRangeStartA, or the handle of a named object.
     pub number: u64,
-    /// What the application called it; meaningless where a range ends.
+    /// Meaningless where a range ends.
     pub text: &'static Text,
-    /// What was done.
     pub what: What,
 }

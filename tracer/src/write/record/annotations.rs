@@ -8,7 +8,6 @@ use crate::base::registry::place;
 use crate::collect::recorder_state::RecorderState;
 use crate::events::ranges::{Annotation, NOT_KEPT, Text, What};
 
-/// What a session knows of them.
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
     /// By the text's number.

@@ -31,11 +31,10 @@ use crate::write::{callback, callback_counters};
 /// Records of a kind that are delivered at once, at most.
 const BATCH: usize = 1024;
 
-/// What a recorder delivers.
 pub(super) struct CallbackSink {
     to: &'static Callbacks,
     known: Arc<RecorderState>,
-    /// By kernel. What records point to stays where it is.
+    /// By kernel. The addresses that records hold stay valid.
     kernels: Vec<Option<Named>>,
     names: Names,
     queues: Vec<Arc<Queue>>,
@@ -49,12 +48,11 @@ pub(super) struct CallbackSink {
     copies_and_barriers: Vec<CopyOrBarrier>,
     /// Why nothing more is delivered.
     over: Option<Lost>,
-    /// Whether the last callback has been called.
+    /// Set when the last callback has been called.
     has_ended: bool,
     ending: Ending,
 }
 
-/// What has gathered.
 struct Batches {
     kernels: Batch<abi::Kernel>,
     copies: Batch<abi::Copy>,
@@ -80,7 +78,6 @@ impl<T> Batch<T> {
     }
 }
 
-/// What a kernel is called.
 struct Named {
     name: CString,
     mangled: CString,
@@ -88,7 +85,6 @@ struct Named {
 }
 
 impl CallbackSink {
-    /// What `known` is about, for these callbacks.
     pub(super) fn new(to: &'static Callbacks, known: Arc<RecorderState>) -> Self {
         Self {
             to,
@@ -160,7 +156,7 @@ impl CallbackSink {
         (text.as_ptr(), length(text))
     }
 
-    /// What is known of a thread before its first record is delivered.
+    /// Names a thread before its first record is delivered.
     #[inline]
     fn register(&mut self, tid: u32) {
         if let Some(names) = &mut self.name_records {
@@ -205,7 +201,7 @@ impl CallbackSink {
         self.calls.clear();
     }
 
-    /// The last callback.
+    /// Calls the last callback.
     fn end(&mut self) {
         if let Some(ended) = self.to.ended.filter(|_| !self.has_ended) {
             let counters = callback_counters::of(&self.known);
@@ -369,7 +365,7 @@ extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, dat
     unsafe { callback(records, count, data) }
 }
 
-/// The same for the end.
+/// Calls the last callback; ends the process when it throws.
 extern "C" fn tell_of_the_end(ended: abi::Ended, counters: &abi::Counters, data: *mut c_void) {
     // SAFETY: as above.
     unsafe { ended(counters, data) }

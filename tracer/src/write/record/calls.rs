@@ -14,7 +14,7 @@ use crate::events::calls::call::CallParams;
 use crate::events::calls::record::{CallRecord, Open};
 use crate::events::calls::sources;
 
-/// What a session knows of them.
+/// The state of a session for calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// By source and number.
@@ -23,15 +23,15 @@ pub(super) struct Calls {
     last: [Vec<Option<Last>>; Source::ALL.len()],
     /// Small numbers of streams, by their addresses, in the order in which they are met.
     streams: HashMap<u64, i64>,
-    /// Of the calls in the file, those that had not returned, by source.
+    /// Calls in the file that had not returned, by source.
     unfinished: [u64; Source::ALL.len()],
-    /// Those that threads are in.
+    /// Calls that threads are in.
     pub(super) open: UnderWay<Open>,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
 }
 
-/// What the calls of a function say of it.
+/// The columns that all calls of a function share.
 #[derive(Clone, Copy, Debug)]
 struct Named {
     name: StringId,
@@ -45,13 +45,12 @@ struct Last {
     tid: u32,
     stream: u64,
     parent: u64,
-    /// Its row, if it has no parameters, arguments or status beside that.
+    /// The row, if it has no parameters, arguments or status beside it.
     row: Option<Call>,
     /// Empty until a call is repeated.
     template: CallTemplate,
 }
 
-/// Their tags.
 const UNFINISHED: [&str; Source::ALL.len()] = ["hip_unfinished", "hsa_unfinished"];
 const UNLINKED: [&str; 3] = ["unlinked", "copies_unlinked", "barriers_unlinked"];
 

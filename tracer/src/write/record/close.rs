@@ -3,7 +3,6 @@
 
 use std::io;
 
-/// What can be closed.
 pub(super) trait Close {
     /// Closes it.
     ///

@@ -9,10 +9,9 @@ use crate::base::kernels::Kernel;
 use crate::base::kernels::descriptor::Resources;
 use crate::base::kernels::names::Names;
 
-/// What the rows of a kernel's dispatches say of it.
+/// The columns that all dispatches of a kernel share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Its name.
     pub(super) text: StringId,
     /// The id of its metadata row, where that is not the first one of its name.
     pub(super) symbol: Option<i64>,

@@ -7,7 +7,7 @@ use crate::base::counters::{Counters, Lost, Snapshot};
 use crate::collect::copy_or_barrier::CopyOrBarrier;
 use crate::collect::recorder_state::RecorderState;
 
-/// What is recorded: how the tags of the file begin, and the counts.
+/// The kinds of rows: the beginning of their tags in the file, and their counters.
 const KINDS: [(&str, CountersOf); 7] = [
     ("", |known| &known.counters),
     ("ranges_", |known| &known.ranges),
@@ -27,7 +27,7 @@ pub(super) const ALL: usize = KINDS.len();
 
 type CountersOf = fn(&RecorderState) -> &Counters;
 
-/// What a recording has of each kind.
+/// The counts of a recording.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     /// Rows that are not published yet, by kind.
@@ -39,17 +39,17 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// Whether any were seen.
+    /// True where an op of any kind was seen.
     pub(super) fn are_any(known: &RecorderState) -> bool {
         KINDS.iter().any(|(_, counters)| counters(known).snapshot().seen > 0)
     }
 
-    /// Whether the file is about nothing at all.
+    /// True where the file would have nothing to report.
     pub(super) fn are_none(known: &RecorderState) -> bool {
         KINDS.iter().all(|(_, counters)| counters(known).snapshot() == Snapshot::default())
     }
 
-    /// Whether the file does not say how many there are.
+    /// True where the file lacks rows or has older counts.
     pub(super) fn have_changed(&self, known: &RecorderState) -> bool {
         let now = KINDS.map(|(_, counters)| counters(known).snapshot());
         self.unpublished.iter().any(|&rows| rows > 0) || now != self.published
@@ -85,14 +85,14 @@ impl Pending {
         }
     }
 
-    /// What is not in the file never will be.
+    /// Rows that are not published never will be.
     pub(super) fn lose(&mut self, why: Lost, known: &RecorderState) {
         for ((_, counters), rows) in KINDS.iter().zip(&mut self.unpublished) {
             counters(known).lose(why, std::mem::take(rows));
         }
     }
 
-    /// What was in the file is not.
+    /// Rows that were in the file are lost.
     pub(super) fn lose_recorded(why: Lost, known: &RecorderState) {
         KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
     }
@@ -105,7 +105,7 @@ impl Pending {
         }
     }
 
-    /// What is still on its way never arrives.
+    /// Ops that are on their way never arrive.
     pub(super) fn lose_the_rest(why: Lost, known: &RecorderState) {
         for (_, counters) in KINDS {
             counters(known).lose(why, counters(known).snapshot().on_the_way());

@@ -12,14 +12,13 @@ use crate::collect::dispatch::{Queue, QueueOrdinal};
 use crate::collect::recorder_state::RecorderState;
 use crate::write::identity::Identity;
 
-/// What the file says of its process.
+/// The description of the process in the file.
 #[derive(Debug)]
 pub(super) struct About {
     pub(super) settings: Settings,
     pub(super) identity: Identity,
 }
 
-/// Creates the file.
 type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
 
 /// The file, which is created with its first row.
@@ -31,7 +30,7 @@ pub(super) struct RecordingFile<T> {
     pub(super) recording: Option<Recording<T>>,
     /// How many queues are written.
     queues: u32,
-    /// Those that are written.
+    /// Threads whose rows are written.
     pub(super) threads: FxHashSet<u32>,
 }
 
@@ -51,7 +50,7 @@ impl<T: Target> RecordingFile<T> {
         }
     }
 
-    /// What is recorded into: creates the file, with what is known from the beginning, unless that has been done.
+    /// The recording, which the first call creates with the rows that are known from the beginning.
     pub(super) fn begun(&mut self) -> rtl_schema::Result<&mut Recording<T>> {
         let none = match &mut self.recording {
             Some(recording) => return Ok(recording),
@@ -67,7 +66,7 @@ impl<T: Target> RecordingFile<T> {
         Ok(none.insert(recording))
     }
 
-    /// The same with what is known of a thread and of a queue, if any, where these are met for the first time.
+    /// The recording, with the rows of a thread and of a queue before their first use.
     pub(super) fn register(
         &mut self,
         tid: u32,
@@ -102,7 +101,7 @@ fn queue_row(number: u32, queue: &Queue) -> String {
     row.to_string()
 }
 
-/// Of several rows of a thread the last one counts.
+/// The last row of a thread counts.
 pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
     known(serde_json::json!({ "pid": std::process::id(), "tid": tid, "name": name })).to_string()
 }

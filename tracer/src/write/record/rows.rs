@@ -8,7 +8,6 @@ use crate::collect::dispatch::Dispatch;
 /// How the dispatches of a kernel are written.
 #[derive(Debug)]
 pub(super) struct Rows {
-    /// What the kernel is called.
     pub(super) named: Named,
     last: Dispatch,
     /// Empty until a launch is repeated.
@@ -29,7 +28,7 @@ impl Rows {
         Ok(Self { named, last: *dispatch, template: RowTemplate::default() })
     }
 
-    /// Whether a dispatch differs from the last one in what is its [`RowDelta`] only.
+    /// True where a dispatch differs from the last one in the fields of its [`RowDelta`] only.
     #[inline]
     pub(super) fn go_on_with(&self, dispatch: &Dispatch) -> bool {
         // Without "..": a field that is added has to be here.
@@ -140,7 +139,7 @@ mod tests {
         ]
     }
 
-    /// What it may be followed by: later, launched wider, and at last with times that take more bytes.
+    /// Dispatches that may follow: later, launched wider, and at last with times that take more bytes.
     fn later(dispatch: Dispatch) -> [Dispatch; 4] {
         let step = |by: i64, items| Dispatch {
             start: dispatch.start + by,

@@ -28,13 +28,12 @@ use crate::events::calls::record::{CallRecord, Open};
 use crate::events::ranges::Annotation;
 use crate::events::reader::{Reader, RecordSink};
 
-/// A recording.
 pub(super) struct Session<T> {
     pub(super) known: Arc<RecorderState>,
     pub(super) file: RecordingFile<T>,
     /// Why nothing more is recorded.
     over: Option<Lost>,
-    /// Whether that is for lack of room: the counts go on.
+    /// Set where `over` is for lack of room: the counts go on.
     is_full: bool,
     ending: Ending,
     pub(super) naming: Naming,
@@ -84,7 +83,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// Whether there is to be a file: mostly because anything was seen that it is about.
+    /// True where there is to be a file, mostly because an op was seen.
     fn is_begun(&self) -> bool {
         self.file.recording.is_some()
             || Pending::are_any(&self.known)
@@ -120,7 +119,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// What is in the file stays there, and no rows come after it.
+    /// The rows in the file stay there, and none come after them.
     fn leave_as_it_is(&mut self, why: Lost, reason: String) {
         if self.over.is_none() {
             (self.over, self.is_full) = (Some(why), true);
@@ -128,7 +127,7 @@ impl<T: Target + Close> Session<T> {
         }
     }
 
-    /// What is not published never will be.
+    /// Drops the rows that are not published.
     fn take_back(&mut self, why: Lost) {
         self.is_full = false;
         if let Some(recording) = &mut self.file.recording {

@@ -1,4 +1,4 @@
-//! What the recorder hands rows on to.
+//! The destination of the records: a file, or callbacks.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ pub struct Ending {
     pub path: Option<PathBuf>,
     /// Why something is missing in it, in one line: the first failure.
     pub failure: Option<String>,
-    /// What became of all that was on its way, where the recorder itself did not come to its end.
+    /// The outcome of all that was on its way, where the recorder itself did not come to its end.
     pub rest: Option<Lost>,
 }
 
@@ -29,12 +29,11 @@ pub(super) trait Sink: RecordSink {
     fn show_open(&mut self, _open: Vec<Open>) {}
     /// Lets go of what has gathered.
     fn publish(&mut self);
-    /// The same, where the process may be another program in a moment, so that nothing may follow.
+    /// Lets go of everything where the process may be another program in a moment, so that nothing may follow.
     fn complete(&mut self, events: &mut Reader);
     /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
     fn give_up(&mut self, why: Lost, reason: &str);
     /// Lets go of the rest: nothing will follow.
     fn close(&mut self);
-    /// How it ended.
     fn ending(self) -> Ending;
 }

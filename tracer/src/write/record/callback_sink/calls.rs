@@ -13,7 +13,7 @@ use crate::events::calls::call::CallParams;
 use crate::events::calls::record::CallRecord;
 use crate::events::calls::sources;
 
-/// What has gathered, and what the records point to.
+/// Calls that have gathered, with the memory that their records point to.
 #[derive(Default)]
 pub(super) struct Calls {
     records: Vec<abi::Call>,
@@ -75,7 +75,7 @@ impl Calls {
         });
     }
 
-    /// What has gathered, to be delivered.
+    /// The records, complete with their pointers.
     pub(super) fn records(&mut self) -> &mut Vec<abi::Call> {
         // Not before all are there, because lists move as they grow.
         for (at, launch) in &self.launches {

@@ -1,4 +1,4 @@
-//! What GPUs, threads, devices and streams are called.
+//! Names of GPUs, threads, devices and streams.
 
 use std::ffi::CString;
 
@@ -14,9 +14,9 @@ use crate::events::ranges::What;
 #[derive(Default)]
 pub(super) struct NameRecords {
     pub(super) records: Vec<abi::Name>,
-    /// What the records point to.
+    /// The memory that the records point to.
     texts: Vec<CString>,
-    /// Those whose names are known.
+    /// Threads whose names are known.
     threads: FxHashSet<u32>,
     /// The thread that was met last.
     last: u32,

@@ -14,7 +14,7 @@ use crate::events::calls::record::CallRecord;
 use crate::events::ranges;
 use crate::events::reader::RecordSink;
 
-/// What callbacks were given.
+/// The records that callbacks were given.
 #[derive(Default)]
 struct Received {
     /// How many kernels at a time.
@@ -22,7 +22,7 @@ struct Received {
     kernels: Vec<(String, abi::Kernel)>,
     copies: Vec<abi::Copy>,
     barriers: Vec<abi::Barrier>,
-    /// What calls asked for.
+    /// The parameters of calls.
     params: Vec<(Option<abi::LaunchParams>, Option<abi::CopyParams>)>,
     names: Vec<(NameKind, u64, String)>,
     ended: Vec<abi::Counters>,
@@ -112,7 +112,7 @@ fn callback_sink(received: &mut Received, known: &Arc<RecorderState>) -> Callbac
     CallbackSink::new(Box::leak(Box::new(to)), Arc::clone(known))
 }
 
-/// The same for more, or for less.
+/// A delivery to other callbacks.
 fn delivery_to(received: &mut Received, known: &Arc<RecorderState>, to: Callbacks) -> CallbackSink {
     let to = Callbacks { data: (&raw mut *received).cast(), ..to };
     CallbackSink::new(Box::leak(Box::new(to)), Arc::clone(known))
