@@ -1,4 +1,4 @@
-//! What librtl_hip.so finds of this library.
+//! The interface that librtl_hip.so looks up in this library.
 
 #![expect(unsafe_code, reason = "called by another library")]
 
@@ -14,7 +14,7 @@ use crate::base::settings::Mode;
 use crate::events::calls::{hooks, sources, thread_calls};
 use crate::lifecycle::{load, recording};
 
-/// What this library offers to one that catches calls: `call_interface::SYMBOL`.
+/// Returns the interface for a library that intercepts calls: `call_interface::SYMBOL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_calls_1() -> &'static Interface {
     &Interface { join, begin, end }

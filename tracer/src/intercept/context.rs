@@ -1,4 +1,4 @@
-//! What the hooks work with: the runtime's functions, its GPUs and the queues that are recorded.
+//! The context of the hooks: the runtime's functions, its GPUs and the queues that are recorded.
 
 use std::collections::HashMap;
 use std::io;
@@ -37,24 +37,21 @@ pub struct Context {
     pub api: Api,
     /// The doorbells that must be rung with care, on a runtime that needs it.
     pub doorbells: Option<Doorbells>,
-    /// Whether interceptors may use marker packets.
+    /// Interceptors may use marker packets.
     has_markers: bool,
-    /// What all threads have in common.
     pub shared: Arc<Shared<Loader>>,
-    /// What the environment asks for.
     pub settings: Settings,
     gpus: Vec<Gpu>,
     /// Queues of the application that are not recorded.
     unseen: Unseen,
     /// By the address of their `hsa_queue_t`.
     queues: Mutex<HashMap<usize, Leaving>>,
-    /// Those that are never destroyed.
     pub cooperative: Cooperative,
     /// Held while a queue is created.
     pub creations: TimedMutex,
     /// The copies, where they are recorded.
     pub copies: Option<Copies>,
-    /// Whether the application has asked for times of its copies.
+    /// The application has asked for times of its copies.
     pub times_copies: AtomicBool,
     start: Start,
     started: AtomicBool,
@@ -73,7 +70,7 @@ pub type Start = fn(&Context, &Arc<Mutex<Option<Collector>>>) -> io::Result<(Col
 
 static CONTEXT: Published<Context> = Published::new();
 
-/// That of the runtime's present life, or of its last one.
+/// The context of the runtime's present life, or of its last one.
 #[inline]
 pub fn get() -> Option<&'static Context> {
     CONTEXT.get()
@@ -116,7 +113,7 @@ impl Context {
         self.gpus.iter().find(|gpu| gpu.agent == agent).map(|gpu| gpu.number)
     }
 
-    /// The same, for one that is about to be submitted: starts the threads at the first one.
+    /// The copies, for one that is about to be submitted: the first one starts the threads.
     pub fn copies(&self) -> Option<&Copies> {
         let copies = self.copies.as_ref()?;
         if !self.started.load(Ordering::Acquire) {
@@ -187,7 +184,7 @@ impl Context {
         unseen::lose(Lost::Bypassed, packets.saturating_sub(before), &self.shared.known.packets);
     }
 
-    /// Whether this process has begun it, and did not inherit it by a fork.
+    /// True where this process has begun it, and did not inherit it by a fork.
     pub fn is_ours(&self) -> bool {
         self.pid.load(Ordering::Relaxed) == std::process::id()
     }
@@ -197,12 +194,11 @@ impl Context {
         self.gpus.iter().find(|known| known.number == gpu).map(|known| known.agent)
     }
 
-    /// Whether this is a queue that is recorded.
     pub fn is_intercepted(&self, address: u64) -> bool {
         lock(&self.queues).contains_key(&(address as usize))
     }
 
-    /// What has completed on any queue is handed on; how much is in flight.
+    /// Hands on the completed dispatches of all queues; the number of those in flight.
     pub fn harvest(&self) -> usize {
         let mut collector = lock(&self.collector);
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
@@ -328,7 +324,7 @@ impl Context {
         self.thread.try_lock().ok().and_then(|mut thread| thread.take())
     }
 
-    /// Whether this process has started the collector's thread.
+    /// True where this process has started the collector's thread.
     pub fn has_started(&self) -> bool {
         self.is_ours() && self.started.load(Ordering::SeqCst)
     }

@@ -21,7 +21,7 @@ struct Kept {
     users: usize,
 }
 
-/// What it means that a user leaves a queue.
+/// The effect of a user's leaving a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
     /// Others use it.
@@ -49,7 +49,7 @@ impl Cooperative {
         Self::leave_one(&mut lock(&self.0), address)
     }
 
-    /// The same at the end of the process, where nobody is waited for: a queue of which nothing can be known then is left
+    /// Leaves at the end of the process, where nobody is waited for: a queue of which nothing can be known then is left
     /// alone.
     pub fn leave_at_once(&self, address: u64) -> Option<Leave> {
         match self.0.try_lock() {

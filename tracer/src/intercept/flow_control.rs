@@ -26,7 +26,7 @@ use crate::collect::signals::Signal;
 /// `major_id` of the first extension table whose runtimes wait with the next packet while one is in the buffer.
 const MENDED: u32 = 2;
 
-/// Whether packets overtake each other in the interceptible queues of this generation.
+/// True where packets overtake each other in the interceptible queues of this generation.
 #[must_use]
 pub fn is_needed(generation: &Generation) -> bool {
     generation.major < MENDED
@@ -97,7 +97,7 @@ impl FlowControl {
         }
     }
 
-    /// Whether the packet at this index has room because [`FlowControl::wait_for_room`] has returned for one before it.
+    /// True where the packet at this index has room because [`FlowControl::wait_for_room`] has returned for one before it.
     #[inline(always)]
     pub fn has_room(&self, index: u64) -> bool {
         index & self.mask != 0

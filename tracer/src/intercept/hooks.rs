@@ -31,7 +31,7 @@ use crate::intercept::staging::{Cut, Doorbells};
 use guard::{caught, guarded, original, release};
 use queues::{recorded, unseen};
 
-/// Whether the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
+/// True where the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
 /// starts; one that did not would have the hooks call themselves.
 pub fn are_in(tables: &Tables) -> bool {
     let create = tables.core_now().hsa_queue_create_fn;
@@ -128,7 +128,7 @@ unsafe extern "C" fn queue_create(
     status
 }
 
-/// What it means that this queue is destroyed; `None` when it is not cooperative. HIP destroys its own at the end of the
+/// The effect of the destruction of this queue; `None` when it is not cooperative. HIP destroys its own at the end of the
 /// process, after the recording: the runtime must not get at it then either.
 fn leave_cooperative(queue: u64) -> Option<Leave> {
     let tracer = context::get()?;

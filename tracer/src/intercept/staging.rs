@@ -26,33 +26,30 @@ pub const STAGED: u64 = 256;
 /// `minor_id` of the first extension table that a runtime with batches has.
 const FIRST: u32 = 600;
 
-/// Whether a runtime of this generation may have the defect. One that was mended loses nothing by the precaution.
+/// True where a runtime of this generation may have the defect. One that was mended loses nothing by the precaution.
 #[must_use]
 pub fn may_overflow(generation: &Generation) -> bool {
     generation.minor >= FIRST
 }
 
-/// A queue's ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring {
     /// The address of its `hsa_queue_t`.
     pub queue: u64,
     /// The address of its first packet.
     pub base: u64,
-    /// Its packets.
+    /// The number of packets.
     pub size: u64,
 }
 
 impl Ring {
-    /// Whether this address is in the ring.
     #[must_use]
     pub fn contains(&self, address: u64) -> bool {
         (self.base..self.base + self.size * 64).contains(&address)
     }
 }
 
-/// Whether the packets from `read` to `write` would overflow the buffer: more than it holds, and beyond the end of
-/// the ring.
+/// True where the packets from `read` to `write` are more than the buffer holds, and go beyond the end of the ring.
 fn overflows(read: u64, write: u64, size: u64) -> bool {
     let end = write.min(read.saturating_add(size));
     size > 0 && end > read && end - read > STAGED && read / size != (end - 1) / size
@@ -64,7 +61,6 @@ pub struct Proxy {
     base: AtomicU64,
     size: AtomicU64,
     doorbell: AtomicU64,
-    /// What is behind it.
     pub wrapped: Wrapped,
 }
 
@@ -80,7 +76,7 @@ struct Rung {
 pub struct Doorbells {
     proxies: Lookup<Proxy>,
     rung: Lookup<Rung>,
-    /// Whether queues have their write index where [`wrapped::write_index`] reads it: the runtime's function has returned the same.
+    /// Queues have their write index where [`wrapped::write_index`] reads it: the runtime's function has returned the same.
     has_known_layout: AtomicBool,
 }
 
@@ -133,7 +129,7 @@ impl Doorbells {
         Some(Hidden { queue, proxy, rung })
     }
 
-    /// What is behind the queue at this address, if it is intercepted.
+    /// The queue of the hardware behind the queue at this address, if it is intercepted.
     #[inline]
     pub fn wrapped(&self, queue: u64) -> Option<&'static Wrapped> {
         self.proxies.get(queue).map(|entry| &entry.value.wrapped)

@@ -35,7 +35,7 @@ pub struct Intercepted {
     /// the queue's free signals back before the runtime ends.
     pub submissions: TryLock<Submissions>,
     ring: Ring,
-    /// What it wraps, on a runtime that needs care.
+    /// The queue of the hardware, on a runtime that needs care.
     wrapped: Option<&'static Wrapped>,
     /// How far the queue of the hardware may be filled, where `is_controlled`.
     pub flow_control: FlowControl,
@@ -128,7 +128,7 @@ impl Intercepted {
         })
     }
 
-    /// Whether the packet takes the fast path, although it came another way.
+    /// True where the packet takes the fast path, although it came another way.
     fn takes_fast_path(&self, packet: &mut Packet) -> bool {
         thread::with_known(|from| self.decide_usual(packet, from, &self.shared)).unwrap_or(false)
     }

@@ -25,7 +25,7 @@ const EXTENSION_MINOR: u32 = 0x208;
 /// ROCm 7.0 and newer, which hand over packets in batches, have later versions of AMD's extension than 6.4, whose is 1.7.
 const MARKERS_SINCE: u16 = 8;
 
-/// Whether this runtime calls the callback of a marker packet. Another one would hand it to the GPU.
+/// True where this runtime calls the callback of a marker packet. Another one would hand it to the GPU.
 pub fn has_markers(core: &CoreApiTable) -> bool {
     let mut minor = 0_u16;
     let Some(ask) = core.hsa_system_get_info_fn else { return false };
@@ -140,7 +140,7 @@ pub unsafe fn write_index(queue: *mut hsa_queue_t) -> u64 {
     unsafe { AtomicU64::from_ptr(index) }.load(Ordering::Acquire)
 }
 
-/// What the runtime calls with the queue of the hardware, and the index at which the marker would be in it.
+/// Called by the runtime with the queue of the hardware, and the index at which the marker would be in it.
 unsafe extern "C" fn found(marker: *const Marker, queue: *mut hsa_queue_t, write: u64) {
     // SAFETY: the runtime passes on the packet as it came.
     let marker = unsafe { &*marker };

@@ -18,7 +18,7 @@ use hsa_sys::bindings::{HSA_STATUS_SUCCESS, HSA_SYSTEM_INFO_VERSION_MAJOR, hsa_s
 use crate::base::output_sink::MARK;
 use crate::lifecycle::load;
 
-/// What names the runtime's tools.
+/// The variable that names the runtime's tools.
 const TOOLS: &str = "HSA_TOOLS_LIB";
 
 /// The HSA runtime of every ROCm so far.
@@ -70,7 +70,7 @@ fn path() -> Option<PathBuf> {
     (library.symbol(c"OnLoad") == ours && !library.symbol(c"OnUnload").is_null()).then_some(path)
 }
 
-/// Whether the runtime runs.
+/// True while the runtime runs.
 pub fn is_open_already() -> bool {
     let Some(runtime) = Loaded::open(RUNTIME) else { return false };
     let ask = runtime.symbol(c"hsa_system_get_info");

@@ -1,4 +1,4 @@
-//! What functions of HSA take and return, as they are passed.
+//! The types of the arguments and results of HSA's functions, as they are passed.
 
 #![expect(unsafe_code, reason = "reads texts of C")]
 
@@ -29,13 +29,11 @@ impl Text {
     }
 }
 
-/// What a function takes.
 pub trait Argument {
     /// Adds its value to a text.
     fn write(self, text: &mut String);
 }
 
-/// What a function returns.
 pub trait Returned {
     /// The status that it is; 0 where it is something else.
     fn status(&self) -> i32;

@@ -5,7 +5,7 @@ use hsa_sys::table::{FUNCTIONS, Function};
 use crate::base::filter::Filter;
 use crate::events::calls::sources;
 
-/// Whether calls of this function are recorded.
+/// Decides on the calls of a function.
 #[must_use]
 pub fn takes(filter: &Filter, function: &Function) -> bool {
     filter.is_set() && filter.takes(|word| is_meant(word, function))
