@@ -24,7 +24,6 @@ pub enum IfExists {
 
 impl IfExists {
     /// [`Self::Replace`] with `--force`, else [`Self::Fail`].
-    #[must_use]
     pub fn forced(force: bool) -> Self {
         if force { Self::Replace } else { Self::Fail }
     }
@@ -33,7 +32,6 @@ impl IfExists {
 /// The rules for one output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
-    /// Whether a regular file may be replaced.
     pub if_exists: IfExists,
     /// Files that the output must not overwrite, and whose permissions limit those of the output.
     pub inputs: &'a [&'a Path],
@@ -50,22 +48,18 @@ impl Options<'_> {
 /// A path that may be written.
 #[derive(Debug, Clone)]
 pub struct Destination {
-    /// The path as the user gave it.
     path: PathBuf,
     /// A regular file or nothing, at the end of all symbolic links; `None` for a stream: a device, FIFO, socket, or an open
     /// file under `/proc`.
     pub(crate) real: Option<PathBuf>,
     pub(crate) if_exists: IfExists,
     pub(crate) mode: u32,
-    /// Whether a stream gets its content only at the end.
+    /// A stream gets its content only at the end.
     pub(crate) is_deferred: bool,
 }
 
 impl Destination {
     /// Checks that a file may be written at `path`.
-    ///
-    /// # Errors
-    /// [`Error::Exists`], [`Error::IsInput`], [`Error::IsFolder`], or [`Error::Io`] for a loop of links.
     pub fn check(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
         let found = fs::metadata(path);
         let is_input = |input: &&Path| match (FileId::of(input), FileId::of(path)) {
@@ -86,25 +80,21 @@ impl Destination {
     }
 
     /// The path as the user gave it.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the output is a device, FIFO, socket or open file, which is written through.
-    #[must_use]
+    /// A device, FIFO, socket or open file is written through.
     pub fn is_stream(&self) -> bool {
         self.real.is_none()
     }
 
-    /// Whether the output is the standard output of this program, under any name.
-    #[must_use]
+    /// The output is the standard output of this program, under any name.
     pub fn is_standard_output(&self) -> bool {
         self.is_stream() && streams::stdout_at(&self.path).is_some()
     }
 
-    /// The same destination; if it is a stream, it gets its content when that is complete.
-    #[must_use]
+    /// Gives a stream its content when that is complete.
     pub fn deferred(self) -> Self {
         Self { is_deferred: true, ..self }
     }
@@ -150,7 +140,6 @@ fn follow(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// The folder of a file.
 pub(crate) fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -24,10 +24,7 @@ const CONTENT: &str = "content";
 const BEFORE: &str = "before";
 
 impl AtomicDir {
-    /// Starts the folder at `path`.
-    ///
-    /// # Errors
-    /// [`Error::Exists`], [`Error::HoldsInput`], or [`Error::Io`] if the folder around it cannot be written.
+    /// Fails with [`Error::Exists`], [`Error::HoldsInput`], or [`Error::Io`] if the folder around it cannot be written.
     pub fn create(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
         check(path, options.if_exists)?;
         let holds = |input: &&Path| {
@@ -51,15 +48,11 @@ impl AtomicDir {
     }
 
     /// The temporary folder of the content, by a path that is valid in this process.
-    #[must_use]
     pub fn place(&self) -> PathBuf {
         self.temporary.path().join(CONTENT)
     }
 
-    /// Gives the folder its name; a folder of that name goes.
-    ///
-    /// # Errors
-    /// [`Error::Exists`] if meanwhile something else has the name, or [`Error::Io`].
+    /// Gives the folder its name; a folder of that name goes. Fails with [`Error::Exists`] if meanwhile something else has the name.
     pub fn commit(self) -> Result<(), Error> {
         check(&self.path, self.if_exists)?;
         let before = self.temporary.path().join(BEFORE);

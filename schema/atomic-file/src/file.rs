@@ -20,18 +20,11 @@ pub struct AtomicFile {
 }
 
 impl AtomicFile {
-    /// Starts the file at `path`.
-    ///
-    /// # Errors
-    /// Those of [`Destination::check`], or [`Error::Io`] if the folder cannot be written.
+    /// Fails as [`Destination::check`] does, or with [`Error::Io`] if the folder cannot be written.
     pub fn create(path: &Path, options: &Options<'_>) -> Result<Self, Error> {
         Self::start(Destination::check(path, options)?)
     }
 
-    /// Starts the file of a destination.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if the folder cannot be written.
     pub fn start(destination: Destination) -> Result<Self, Error> {
         // A stream gets the content of a temporary file at the end, unless `writer` sends it at once.
         let temporary = match &destination.real {
@@ -42,28 +35,22 @@ impl AtomicFile {
         Ok(Self { destination, temporary })
     }
 
-    /// The same content for another destination in the same folder.
-    #[must_use]
+    /// Moves the content to another destination in the same folder.
     pub fn redirect(self, destination: Destination) -> Self {
         Self { destination, ..self }
     }
 
     /// The output as the user named it.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.destination.path()
     }
 
     /// The temporary file, for writers that open it by a path, which is valid in this process.
-    #[must_use]
     pub fn place(&self) -> PathBuf {
         open_files::path(&self.temporary.file, &self.temporary.path)
     }
 
     /// Takes the complete file at `path`, which is in the same file system, in place of the temporary file.
-    ///
-    /// # Errors
-    /// The file cannot be renamed or opened.
     pub fn adopt(&mut self, path: &Path) -> io::Result<()> {
         let file = File::options().read(true).write(true).open(path)?;
         // Another process claims only names of temporaries, which this file does not have yet.
@@ -74,27 +61,19 @@ impl AtomicFile {
     }
 
     /// The folder of the temporary file, which has room for other temporary files as well.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         folder(&self.temporary.path)
     }
 
-    /// The path that is written.
-    #[must_use]
     pub fn destination(&self) -> &Destination {
         &self.destination
     }
 
-    /// The temporary file.
-    #[must_use]
     pub fn file(&self) -> &File {
         &self.temporary.file
     }
 
     /// A buffered writer of the content, compressed if the name ends in `.gz`.
-    ///
-    /// # Errors
-    /// The operating system gives no second handle of the file, or the stream cannot be opened.
     pub fn writer(&self) -> io::Result<Writer> {
         let file = match self.destination.is_stream() && !self.destination.is_deferred {
             true => self.destination.open_stream()?,
@@ -107,11 +86,7 @@ impl AtomicFile {
         })
     }
 
-    /// Gives the complete file its name.
-    ///
-    /// # Errors
-    /// [`Error::Exists`] if meanwhile another file has the name and must stay; [`Error::Io`] if the folder or stream
-    /// cannot be written.
+    /// Gives the complete file its name. Fails with [`Error::Exists`] if meanwhile another file has the name and must stay.
     pub fn commit(self) -> Result<(), Error> {
         let Self { destination, temporary } = self;
         destination.check_again()?;
@@ -127,9 +102,6 @@ impl AtomicFile {
     }
 
     /// Writes `content` as a whole file, or through a stream.
-    ///
-    /// # Errors
-    /// Those of [`Self::create`], [`Self::commit`] and of `content`.
     pub fn write(
         path: &Path,
         options: &Options<'_>,
@@ -146,9 +118,6 @@ impl AtomicFile {
     }
 
     /// Gives several complete files their names. Where one of them fails, those that replaced nothing are removed again.
-    ///
-    /// # Errors
-    /// Those of [`Self::commit`].
     pub fn commit_all(files: Vec<Self>) -> Result<Vec<PathBuf>, Error> {
         files.iter().try_for_each(|file| file.destination.check_again())?;
         let mut committed: Vec<PathBuf> = Vec::with_capacity(files.len());
@@ -177,20 +146,13 @@ fn send(mut content: &File, destination: &Destination) -> io::Result<()> {
     Ok(())
 }
 
-/// The content of a file on its way there.
 #[derive(Debug)]
 pub enum Writer {
-    /// As it is.
     Plain(BufWriter<File>),
-    /// Through gzip.
     Gzip(GzipWriter<File>),
 }
 
 impl Writer {
-    /// Writes what is buffered.
-    ///
-    /// # Errors
-    /// The file cannot grow.
     pub fn finish(self) -> io::Result<()> {
         match self {
             Self::Plain(mut file) => file.flush(),

@@ -26,18 +26,14 @@ pub struct GzipBlock {
 #[derive(Debug)]
 pub struct GzipWriter<W> {
     out: W,
-    /// Content that is not compressed yet.
+    /// Not compressed yet.
     content: Vec<u8>,
     crc: Crc,
     is_begun: bool,
 }
 
 impl GzipBlock {
-    /// Compresses a part of the content.
-    ///
-    /// # Errors
-    /// None but those of zlib.
-    pub fn of(content: &[u8]) -> io::Result<Self> {
+    pub fn compress(content: &[u8]) -> io::Result<Self> {
         thread_local! {
             static COMPRESS: RefCell<Compress> = RefCell::new(Compress::new(LEVEL, false));
         }
@@ -64,14 +60,10 @@ impl<W: Write> GzipWriter<W> {
         Self { out, content: Vec::new(), crc: Crc::new(), is_begun: false }
     }
 
-    /// Writes a block behind what was written before.
-    ///
-    /// # Errors
-    /// Those of the output.
     pub fn add(&mut self, block: &GzipBlock) -> io::Result<()> {
         if !self.content.is_empty() {
             let content = std::mem::take(&mut self.content);
-            self.add(&GzipBlock::of(&content)?)?;
+            self.add(&GzipBlock::compress(&content)?)?;
         }
         self.begin()?;
         self.crc.combine(&block.crc);
@@ -90,16 +82,12 @@ impl<W: Write> GzipWriter<W> {
             return Ok(());
         }
         let content = std::mem::take(&mut self.content);
-        self.add(&GzipBlock::of(&content)?)?;
+        self.add(&GzipBlock::compress(&content)?)?;
         self.content = content;
         self.content.clear();
         Ok(())
     }
 
-    /// Ends the file.
-    ///
-    /// # Errors
-    /// Those of the output.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.compress()?;
         self.begin()?;
@@ -145,7 +133,7 @@ mod tests {
                 at += length;
                 match number % 3 {
                     2 => gzip.write_all(part).unwrap(),
-                    _ => gzip.add(&GzipBlock::of(part).unwrap()).unwrap(),
+                    _ => gzip.add(&GzipBlock::compress(part).unwrap()).unwrap(),
                 }
             }
             let bytes = gzip.finish().unwrap();

@@ -28,46 +28,27 @@ pub use gzip::{GzipBlock, GzipWriter};
 pub use private::{NamedDir, PrivateDir};
 pub use signals::{keep_on_signals, remove_on_signals};
 
-/// Why an output cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The output exists and [`IfExists::Fail`] was given.
     #[error("{} exists", path.display())]
-    Exists {
-        /// The output.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// The output is one of the inputs.
     #[error("{} is an input", path.display())]
-    IsInput {
-        /// The output.
-        path: PathBuf,
-    },
+    IsInput { path: PathBuf },
     /// One of the inputs lies in the output folder.
     #[error("an input is in {}", path.display())]
-    HoldsInput {
-        /// The output folder.
-        path: PathBuf,
-    },
+    HoldsInput { path: PathBuf },
     /// The output is a folder where a file is expected.
     #[error("{} is a folder", path.display())]
-    IsFolder {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The operating system refuses.
+    IsFolder { path: PathBuf },
+    /// The operating system refuses to write.
     #[error("cannot write {}", path.display())]
-    Io {
-        /// The output.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl Error {
     /// The hint for the user, without the `hint:` in front.
-    #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Exists { .. } => "--force replaces it",
@@ -78,8 +59,7 @@ impl Error {
         }
     }
 
-    /// Whether the output must not be written, as opposed to: cannot.
-    #[must_use]
+    /// The output must not be written, as opposed to: cannot.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Io { .. })
     }

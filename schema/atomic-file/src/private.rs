@@ -14,10 +14,6 @@ use crate::temporary::{self, LOCK};
 /// The name of a lock that is not taken yet.
 const NEW_LOCK: &str = "lock.new";
 
-/// Creates a folder whose name is that of `name` with random letters.
-///
-/// # Errors
-/// The folder around it cannot be written.
 fn create(
     name: &mut tempfile::Builder<'_, '_>,
     around: &Path,
@@ -42,9 +38,6 @@ pub struct PrivateDir {
 
 impl PrivateDir {
     /// Creates one in the folder `around`.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
     pub fn create_in(around: &Path) -> io::Result<Self> {
         let (folder, temporary, registered) = create(&mut temporary::name(), around)?;
         // Other processes take a folder for an orphan whose lock is free, so the lock has its name once it is taken.
@@ -56,14 +49,12 @@ impl PrivateDir {
         Ok(Self { folder, temporary, _registered: registered, _lock: lock })
     }
 
-    /// Its path for this process: see [`PrivateFolder::path`].
-    #[must_use]
+    /// The path for this process: see [`PrivateFolder::path`].
     pub fn path(&self) -> PathBuf {
         self.folder.path()
     }
 
-    /// Its name, for other programs and for libraries that resolve links.
-    #[must_use]
+    /// The name, for other programs and for libraries that resolve links.
     pub fn name(&self) -> &Path {
         self.temporary.path()
     }
@@ -79,9 +70,6 @@ pub struct NamedDir {
 
 impl NamedDir {
     /// Creates a folder named `prefix` and random letters in the folder `around`.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
     pub fn create_in(around: &Path, prefix: &str) -> io::Result<Self> {
         let mut name = tempfile::Builder::new();
         name.prefix(prefix);
@@ -90,23 +78,17 @@ impl NamedDir {
     }
 
     /// Opens a folder that another process of this user has left.
-    ///
-    /// # Errors
-    /// As [`PrivateFolder::open`].
     pub fn open(name: &Path) -> io::Result<Self> {
         let open = || PrivateFolder::open(name);
         let (folder, registered) = Registered::create(open, |_| name.to_owned())?;
         Ok(Self { folder, name: name.to_owned(), _registered: registered })
     }
 
-    /// Its path for this process: see [`PrivateFolder::path`].
-    #[must_use]
+    /// The path for this process: see [`PrivateFolder::path`].
     pub fn path(&self) -> PathBuf {
         self.folder.path()
     }
 
-    /// Its name.
-    #[must_use]
     pub fn name(&self) -> &Path {
         &self.name
     }

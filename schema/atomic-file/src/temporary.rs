@@ -65,14 +65,12 @@ fn removed_at_once() -> io::Error {
     io::Error::other("temporary files are removed as soon as they are created")
 }
 
-/// The name of a temporary file or folder.
 pub(crate) fn name() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
     builder
 }
 
-/// Whether the file is still at its path.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     let file = FileId::of_file(file)?;
     Ok(FileId::of_name(path).is_ok_and(|found| found == file))

@@ -12,13 +12,9 @@ pub use read::Reader;
 pub use values::{Data, Field, Text, Type, Values};
 pub use write::{Encoder, Group, Options, Writer};
 
-/// The result of reading or writing.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The error of the file, else the same error.
-///
-/// # Errors
-/// It is none of the file.
+/// The error of the file behind a Parquet error, else the same error.
 pub fn io_error(error: Error) -> std::result::Result<std::io::Error, Error> {
     match error {
         Error::External(source) => {

@@ -31,10 +31,7 @@ impl std::fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// Opens a file.
-    ///
-    /// # Errors
-    /// It cannot be read, is no Parquet, has columns of other types, or claims more rows than a file of its size has.
+    /// Fails where the file is no Parquet, has columns of other types, or claims more rows than a file of its size has.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
@@ -58,26 +55,20 @@ impl Reader {
         Ok(Self { file, fields })
     }
 
-    /// Its columns.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// The number of row groups.
     pub fn groups(&self) -> usize {
         self.file.num_row_groups()
     }
 
-    /// The number of rows of a row group.
     pub fn rows(&self, group: usize) -> usize {
         let group = self.file.metadata().row_groups().get(group);
         group.map_or(0, |group| usize::try_from(group.num_rows()).unwrap_or(0))
     }
 
     /// The values of a column in a row group, both by position.
-    ///
-    /// # Errors
-    /// The file is damaged.
     pub fn read(&self, group: usize, column: usize) -> Result<Values> {
         let rows = self.rows(group);
         let group = self.file.get_row_group(group)?;

@@ -2,25 +2,17 @@
 
 use parquet::data_type::ByteArray;
 
-/// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// Booleans.
     Bool,
-    /// Signed integers of 64 bits.
     Integer,
-    /// Floating-point numbers of 64 bits.
     Float,
-    /// Texts in UTF-8.
     Text,
 }
 
-/// A column of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: Type,
 }
 
@@ -66,7 +58,6 @@ impl Text {
         std::str::from_utf8(self.as_bytes()).ok()
     }
 
-    /// Its bytes, in UTF-8.
     pub fn as_bytes(&self) -> &[u8] {
         if self.0.is_empty() { &[] } else { self.0.data() }
     }
@@ -77,25 +68,19 @@ impl Text {
 pub struct Values {
     /// A value of each row; of null any value.
     pub data: Data,
-    /// Whether each row is known; empty where all are.
+    /// False of unknown rows; empty where all are known.
     pub known: Vec<bool>,
 }
 
-/// Values of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Data {
-    /// Booleans.
     Bools(Vec<bool>),
-    /// Integers.
     Integers(Vec<i64>),
-    /// Floating-point numbers.
     Floats(Vec<f64>),
-    /// Texts.
     Texts(Vec<Text>),
 }
 
 impl Data {
-    /// The type of the values.
     pub fn kind(&self) -> Type {
         match self {
             Self::Bools(_) => Type::Bool,
@@ -105,7 +90,6 @@ impl Data {
         }
     }
 
-    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Bools(values) => values.len(),
@@ -115,17 +99,13 @@ impl Data {
         }
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 impl Values {
-    /// Adds rows of the same type.
-    ///
-    /// # Panics
-    /// They have another type.
+    /// Adds rows of the same type; panics where they have another one.
     pub fn append(&mut self, mut more: Self) {
         if !(self.known.is_empty() && more.known.is_empty()) {
             self.known.resize(self.data.len(), true);
@@ -141,7 +121,6 @@ impl Values {
         }
     }
 
-    /// Takes room for more rows.
     pub fn reserve(&mut self, rows: usize) {
         match &mut self.data {
             Data::Bools(values) => values.reserve_exact(rows),
@@ -151,7 +130,6 @@ impl Values {
         }
     }
 
-    /// Whether a row is known.
     pub fn is_known(&self, row: usize) -> bool {
         self.known.get(row).copied().unwrap_or(true)
     }

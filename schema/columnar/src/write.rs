@@ -24,12 +24,10 @@ const DICTIONARY: usize = 64 << 10;
 /// How many integers of a row group tell whether they have a dictionary.
 const SAMPLE: usize = 1024;
 
-/// What a file states beside its columns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     /// The positions of the columns by which the rows ascend, the first one first.
     pub sorted_by: &'a [usize],
-    /// Metadata of the file.
     pub metadata: &'a [(&'a str, &'a str)],
 }
 
@@ -37,13 +35,13 @@ pub struct Options<'a> {
 #[derive(Debug, Clone)]
 pub struct Encoder {
     schema: SchemaDescPtr,
-    /// Those of a file whose integers have dictionaries.
+    /// For files whose integers have dictionaries.
     dictionary: WriterPropertiesPtr,
-    /// The same without dictionaries of integers.
+    /// For files whose integers are stored as differences.
     differences: WriterPropertiesPtr,
 }
 
-/// A row group as it is in a file.
+/// An encoded row group.
 pub struct Group {
     columns: Vec<(Bytes, ColumnCloseResult)>,
 }
@@ -67,10 +65,7 @@ impl<W: Write + Send> std::fmt::Debug for Writer<W> {
 }
 
 impl Encoder {
-    /// Of files with these columns.
-    ///
-    /// # Errors
-    /// Two columns have one name.
+    /// Fails where two columns have one name.
     pub fn new(fields: &[Field], options: &Options<'_>) -> Result<Self> {
         let columns = fields.iter().map(|field| Ok(Arc::new(schema(field)?))).collect::<Result<_>>()?;
         let schema = SchemaType::group_type_builder("schema").with_fields(columns).build()?;
@@ -79,10 +74,8 @@ impl Encoder {
         Ok(Self { schema, dictionary: properties(true), differences: properties(false) })
     }
 
-    /// Makes a row group of the values of each column: all of one length, of the declared types, in the order of the columns.
-    ///
-    /// # Errors
-    /// A column has another type.
+    /// Makes a row group of the values of each column: all of one length, of the declared types, in the order of the columns. Fails where a
+    /// column has another type.
     pub fn encode<V: Borrow<Values>>(&self, columns: impl IntoIterator<Item = V>) -> Result<Group> {
         let descriptions = self.schema.columns().iter();
         let encoded = descriptions.zip(columns).map(|(description, values)| {
@@ -100,28 +93,18 @@ impl Encoder {
 }
 
 impl<W: Write + Send> Writer<W> {
-    /// Begins a file.
-    ///
-    /// # Errors
-    /// The file cannot grow.
     pub fn new(out: W, encoder: &Encoder) -> Result<Self> {
         let (schema, properties) = (encoder.schema.root_schema_ptr(), encoder.dictionary.clone());
         Ok(Self { file: SerializedFileWriter::new(out, schema, properties)?, encoder: encoder.clone() })
     }
 
-    /// Writes a row group: the values of each column, as [`Encoder::encode`] takes them.
-    ///
-    /// # Errors
-    /// The file cannot grow.
+    /// Writes the values of each column, as [`Encoder::encode`] takes them.
     pub fn push<V: Borrow<Values>>(&mut self, columns: impl IntoIterator<Item = V>) -> Result<()> {
         let group = self.encoder.encode(columns)?;
         self.append(group)
     }
 
-    /// Writes a row group of its encoder.
-    ///
-    /// # Errors
-    /// The file cannot grow.
+    /// The group is one of the encoder of the file.
     pub fn append(&mut self, group: Group) -> Result<()> {
         let mut rows = self.file.next_row_group()?;
         for (bytes, closed) in group.columns {
@@ -130,10 +113,6 @@ impl<W: Write + Send> Writer<W> {
         rows.close().map(drop)
     }
 
-    /// Completes the file.
-    ///
-    /// # Errors
-    /// The file cannot grow.
     pub fn finish(self) -> Result<W> {
         self.file.into_inner()
     }
@@ -177,7 +156,7 @@ fn properties(fields: &[Field], options: &Options<'_>, has_dictionary: bool) -> 
     integers.fold(all, encoded).build()
 }
 
-/// Whether most of the integers differ, by a sample: a dictionary of them would be as long as they are.
+/// Decides by a sample: a dictionary of integers that mostly differ would be as long as they are.
 fn is_distinct(values: &[i64]) -> bool {
     if values.len() < SAMPLE {
         return false;

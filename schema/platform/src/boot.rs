@@ -1,14 +1,12 @@
 //! The boot of this machine, which only Linux identifies.
 
 /// The id of the boot; `None` where the system has none.
-#[must_use]
 pub fn id() -> Option<String> {
     let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())
 }
 
 /// The time since the boot in ns, suspensions included: the clock of recordings. `None` where nothing records.
-#[must_use]
 pub fn elapsed_ns() -> Option<i64> {
     cfg_select! {
         target_os = "linux" => {

@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
 /// Asks the desktop to show a file or an address; returns whether one did.
-#[must_use]
 pub fn open(target: &OsStr) -> bool {
     let mut command = cfg_select! {
         windows => Command::new("rundll32"),

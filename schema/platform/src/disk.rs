@@ -5,9 +5,6 @@ use std::io;
 use std::path::Path;
 
 /// The bytes that this user may still write to the file system of `folder`.
-///
-/// # Errors
-/// The file system does not report them.
 pub fn free_space(folder: &Path) -> io::Result<u64> {
     cfg_select! {
         unix => {
@@ -19,9 +16,6 @@ pub fn free_space(folder: &Path) -> io::Result<u64> {
 }
 
 /// Waits until a file, or the names in a folder, are on the disk. Windows has no such call for a folder.
-///
-/// # Errors
-/// The file cannot be opened, or the disk fails.
 pub fn sync(path: &Path) -> io::Result<()> {
     cfg_select! {
         unix => File::open(path)?.sync_all(),

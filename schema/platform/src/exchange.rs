@@ -3,10 +3,7 @@
 use std::io;
 use std::path::Path;
 
-/// Exchanges two files or folders in one step, so that at every moment each name has one of them.
-///
-/// # Errors
-/// One of them does not exist, or the file system cannot; Windows never can.
+/// Exchanges two files or folders in one step, so that at every moment each name has one of them; Windows never can.
 pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     cfg_select! {
         unix => {

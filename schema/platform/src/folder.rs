@@ -13,10 +13,8 @@ pub const OWNER_ONLY: u32 = 0o700;
 pub struct PrivateFolder(#[cfg(unix)] fs::File, #[cfg(windows)] PathBuf);
 
 impl PrivateFolder {
-    /// Opens a folder. Refuses a link, and on Unix a folder that belongs to another user or is open to one.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::PermissionDenied`] for a folder that is not private, and errors of the operating system.
+    /// Opens a folder. Refuses a link, and on Unix a folder that belongs to another user or is open to one, with
+    /// [`io::ErrorKind::PermissionDenied`].
     pub fn open(path: &Path) -> io::Result<Self> {
         let (folder, is_private) = cfg_select! {
             unix => {{
@@ -39,7 +37,6 @@ impl PrivateFolder {
     }
 
     /// The path of the folder, valid in this process.
-    #[must_use]
     pub fn path(&self) -> PathBuf {
         cfg_select! {
             unix => crate::open_files::descriptor(&self.0),

@@ -4,15 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-/// Device and inode, or volume and index of the file: the same for all names of a file.
+/// Device and inode, or volume and index of the file, which are the same for all names of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId(u64, u64);
 
 impl FileId {
     /// The file at the end of all links.
-    ///
-    /// # Errors
-    /// There is none, or the system does not tell.
     pub fn of(path: &Path) -> io::Result<Self> {
         cfg_select! {
             unix => Ok(Self::of_metadata(&fs::metadata(path)?)),
@@ -21,9 +18,6 @@ impl FileId {
     }
 
     /// The file, or the link, of this name.
-    ///
-    /// # Errors
-    /// As [`Self::of`].
     pub fn of_name(path: &Path) -> io::Result<Self> {
         let found = fs::symlink_metadata(path)?;
         cfg_select! {
@@ -37,10 +31,6 @@ impl FileId {
         }
     }
 
-    /// An open file.
-    ///
-    /// # Errors
-    /// The system does not tell.
     pub fn of_file(file: &File) -> io::Result<Self> {
         cfg_select! {
             unix => Ok(Self::of_metadata(&file.metadata()?)),
@@ -62,9 +52,6 @@ impl FileId {
 }
 
 /// The length of a file in bytes as long as it has a name; `None` when it was removed.
-///
-/// # Errors
-/// The system does not tell.
 pub fn named_length(file: &File) -> io::Result<Option<u64>> {
     let (names, length) = cfg_select! {
         unix => {{

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// Marks a new file as owned until it is closed; false where another process has claimed it. File systems without locks have
-/// no owners. On Windows a file that is open for writing is marked: a lock would keep the owner's other handles out.
-#[must_use]
+/// Marks a new file as owned until it is closed; false where another process has claimed it. File systems without locks have no owners. On
+/// Windows a file that is open for writing is marked: a lock would keep the owner's other handles out.
 pub fn mark(file: &File) -> bool {
     cfg_select! {
         unix => !matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
@@ -17,10 +16,7 @@ pub fn mark(file: &File) -> bool {
     }
 }
 
-/// Takes over a file whose owner is dead, until the returned file is closed.
-///
-/// # Errors
-/// Its owner lives, or it cannot be opened.
+/// Takes over a file until the returned file is closed; an error where its owner lives.
 pub fn claim(path: &Path) -> io::Result<File> {
     cfg_select! {
         unix => {

@@ -10,9 +10,6 @@ pub struct Nameless(#[cfg(unix)] File, #[cfg(windows)] tempfile::NamedTempFile);
 
 impl Nameless {
     /// Creates an empty file in the folder of temporary files.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
     pub fn create() -> io::Result<Self> {
         cfg_select! {
             unix => tempfile::tempfile().map(Self),
@@ -20,8 +17,6 @@ impl Nameless {
         }
     }
 
-    /// The file.
-    #[must_use]
     pub fn file(&mut self) -> &mut File {
         cfg_select! {
             unix => &mut self.0,
@@ -29,10 +24,7 @@ impl Nameless {
         }
     }
 
-    /// The content from its start.
-    ///
-    /// # Errors
-    /// The file cannot be opened again.
+    /// Opens the content from its start.
     pub fn reader(&self) -> io::Result<File> {
         cfg_select! {
             unix => File::open(crate::open_files::descriptor(&self.0)),
@@ -40,10 +32,7 @@ impl Nameless {
         }
     }
 
-    /// Gives the file another name.
-    ///
-    /// # Errors
-    /// The name is taken, or in another file system; some file systems cannot name a file that has no name.
+    /// Gives the file another name; some file systems cannot name a file that has no name.
     pub fn link(&self, name: &Path) -> io::Result<()> {
         cfg_select! {
             unix => {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 /// The path of an open file, valid in this process. On Unix nothing that takes its `name` meanwhile is behind it; on Windows it
 /// is the name.
-#[must_use]
 pub fn path(file: &File, name: &Path) -> PathBuf {
     cfg_select! {
         unix => {

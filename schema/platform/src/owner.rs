@@ -7,8 +7,6 @@ use std::fs::Metadata;
 pub struct Owner(u32);
 
 impl Owner {
-    /// The owner of a file.
-    #[must_use]
     pub fn of(file: &Metadata) -> Self {
         cfg_select! {
             unix => Self(std::os::unix::fs::MetadataExt::uid(file)),

@@ -5,8 +5,6 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::Path;
 
-/// The permissions of a file.
-#[must_use]
 pub fn of(file: &Metadata) -> u32 {
     cfg_select! {
         unix => std::os::unix::fs::MetadataExt::mode(file),
@@ -30,9 +28,6 @@ pub fn set(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
 }
 
 /// Creates a folder with these permissions, before the umask.
-///
-/// # Errors
-/// The name is taken, or the folder around it cannot be written.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     cfg_select! {
         unix => std::os::unix::fs::DirBuilderExt::mode(&mut fs::DirBuilder::new(), mode).create(path),
@@ -44,9 +39,6 @@ pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
 }
 
 /// Creates a file that only its owner can read.
-///
-/// # Errors
-/// The name is taken, or the folder around it cannot be written.
 pub fn create_private(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.write(true).create_new(true);

@@ -5,9 +5,6 @@ use std::fs::File;
 use std::io;
 
 /// Reads some bytes at `offset`; 0 at the end of the file.
-///
-/// # Errors
-/// The file cannot be read.
 pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     cfg_select! {
         unix => std::os::unix::fs::FileExt::read_at(file, bytes, offset),
@@ -15,10 +12,7 @@ pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> 
     }
 }
 
-/// Reads all of `bytes` at `offset`.
-///
-/// # Errors
-/// [`io::ErrorKind::UnexpectedEof`] where the file ends before; or it cannot be read.
+/// Fails with [`io::ErrorKind::UnexpectedEof`] where the file ends before.
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     cfg_select! {
         unix => std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset),
@@ -37,10 +31,6 @@ pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<(
     }
 }
 
-/// Writes all of `bytes` at `offset`.
-///
-/// # Errors
-/// The file cannot be written.
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     cfg_select! {
         unix => std::os::unix::fs::FileExt::write_all_at(file, bytes, offset),

@@ -16,9 +16,6 @@ pub const ENDS: &[i32] = cfg_select! {
 };
 
 /// Stores the number of a signal when it comes.
-///
-/// # Errors
-/// The system gives no handler.
 pub fn store(signals: &[i32], last: &Arc<AtomicUsize>) -> io::Result<()> {
     for &signal in signals {
         signal_hook::flag::register_usize(signal, Arc::clone(last), signal as usize)?;
@@ -34,10 +31,7 @@ pub struct Handler(
 );
 
 impl Handler {
-    /// Calls `handle` with the number of a signal when it comes, on a thread of its own.
-    ///
-    /// # Errors
-    /// The system gives no handler or no thread. Without a thread the signals keep their effect.
+    /// Calls `handle` with the number of a signal when it comes, on a thread of its own. Without a thread the signals keep their effect.
     pub fn start(signals: &[i32], mut handle: impl FnMut(i32) + Send + 'static) -> io::Result<Self> {
         let (handler, wait) = cfg_select! {
             unix => {{
@@ -83,7 +77,7 @@ pub fn end_by(signal: i32) {
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
         windows => {
-            /// What Windows ends a program with on Ctrl-C.
+            /// Windows ends a program with this code on Ctrl-C.
             const STATUS_CONTROL_C_EXIT: u32 = 0xC000_013A;
             let _ = signal;
             #[allow(clippy::exit, reason = "a signal ends the process")]

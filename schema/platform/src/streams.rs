@@ -12,10 +12,7 @@ pub const STDIN: Option<&str> = cfg_select! {
     windows => None,
 };
 
-/// Standard input, by another descriptor.
-///
-/// # Errors
-/// It is closed.
+/// Duplicates the descriptor, so that closing the file leaves the stream open.
 pub fn stdin() -> io::Result<File> {
     cfg_select! {
         unix => std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from),
@@ -23,10 +20,7 @@ pub fn stdin() -> io::Result<File> {
     }
 }
 
-/// Standard output, by another descriptor.
-///
-/// # Errors
-/// It is closed.
+/// Duplicates the descriptor, so that closing the file leaves the stream open.
 pub fn stdout() -> io::Result<File> {
     cfg_select! {
         unix => std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned().map(File::from),
@@ -35,7 +29,6 @@ pub fn stdout() -> io::Result<File> {
 }
 
 /// Standard output, where `path` is one of its names.
-#[must_use]
 pub fn stdout_at(path: &Path) -> Option<File> {
     let file = stdout().ok()?;
     (FileId::of(path).ok()? == FileId::of_file(&file).ok()?).then_some(file)

@@ -11,7 +11,6 @@ static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Leave to run one thread beside the one that asks. Dropping it lets another thread run.
 #[derive(Debug)]
-#[must_use]
 pub struct Permit(());
 
 /// Bounds the threads that work at the same time. Threads that run already go on.

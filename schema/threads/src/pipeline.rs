@@ -12,7 +12,7 @@ type Slot<T> = Arc<Mutex<Option<T>>>;
 /// The side of the items: see [`pipeline`].
 pub struct Pipeline<'a, 'job, I, T, C> {
     team: Team<'a, 'job>,
-    /// Of both sequences: the results of the items on the way, in their order.
+    /// The results of the items on the way, in their order, by sequence.
     slots: [VecDeque<Slot<T>>; 2],
     work: &'job (dyn Fn(I) -> T + Sync),
     consume: C,
@@ -26,9 +26,6 @@ where
     N: IntoIterator<Item = I>,
 {
     /// Adds an item. Where as many are on the way as may be, it first works on some or passes results on.
-    ///
-    /// # Errors
-    /// Those of the consumer.
     pub fn push(&mut self, item: I) -> Result<(), E> {
         self.drain(self.team.most() - 1)?;
         self.add(PUSHED, item);
@@ -36,9 +33,6 @@ where
     }
 
     /// Passes results on until at most `left` items of each sequence are on the way.
-    ///
-    /// # Errors
-    /// Those of the consumer.
     pub fn consume_to(&mut self, left: usize) -> Result<(), E> {
         self.drain(left)
     }
@@ -93,9 +87,6 @@ where
 }
 
 /// Does `work` on all items on several threads and calls `consume` on this one for the results, in the order of the items.
-///
-/// # Errors
-/// The first one of `consume`.
 pub fn in_order<I: Send, T: Send, E>(
     items: impl IntoIterator<Item = I>,
     work: impl Fn(I) -> T + Sync,

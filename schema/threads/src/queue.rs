@@ -1,4 +1,4 @@
-//! What threads share of a pipeline. Jobs have no type of their items, so that this is compiled once for all pipelines.
+//! The jobs of a pipeline, which its threads share. Jobs have no type of their items, so that this is compiled once for all pipelines.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub(crate) const RETURNED: usize = 1;
 /// Work on one item, which keeps its result itself.
 pub(crate) type Job<'job> = Box<dyn FnMut() -> Turn + Send + 'job>;
 
-/// What is left of a job after it was called.
+/// A job may have turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// It goes behind the jobs that wait.
@@ -64,11 +64,11 @@ struct State<'job> {
     waiting: VecDeque<(Place, Job<'job>)>,
     /// Of both sequences. One does not wait for the other, because their jobs may take times that differ a lot.
     sequences: [Sequence; 2],
-    /// The threads beside the one that leads.
+    /// The threads beside the leading one.
     helpers: usize,
-    /// Those of them that wait for a job.
+    /// Helpers that wait for a job.
     idle: usize,
-    /// Whether the leading thread waits for a job to be done.
+    /// The leading thread waits for a job to be done.
     lead_waits: bool,
     is_closed: bool,
     results: Results,
@@ -92,22 +92,19 @@ impl<'job> State<'job> {
 /// The place of a job: its sequence and its number in it.
 type Place = (usize, usize);
 
-/// Jobs that are consumed in their order.
 #[derive(Default)]
 struct Sequence {
-    /// Which of the jobs from `first` on are done.
+    /// The outcomes of jobs from `first` on, where they are done.
     done: VecDeque<Option<Outcome>>,
     /// The number of the job that is next.
     first: usize,
 }
 
 impl Sequence {
-    /// Whether it has had a job.
     fn has_begun(&self) -> bool {
         self.first + self.done.len() > 0
     }
 
-    /// How the next job ended, if it has.
     fn next(&mut self) -> Option<Outcome> {
         let next = self.done.pop_front_if(|done| done.is_some()).flatten();
         self.first += usize::from(next.is_some());
@@ -115,7 +112,7 @@ impl Sequence {
     }
 }
 
-/// Whether a job has a result, or the panic in place of one.
+/// A job has a result, or the panic in place of one.
 type Outcome = Result<(), Box<dyn Any + Send>>;
 
 impl<'job> Queue<'job> {
@@ -204,7 +201,7 @@ impl<'job> Team<'_, 'job> {
         self.queue.lock().helpers
     }
 
-    /// Whether this thread does all jobs.
+    /// This thread does all jobs.
     pub(crate) fn is_alone(&self) -> bool {
         self.helpers() == 0
     }

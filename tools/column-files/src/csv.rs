@@ -6,7 +6,6 @@ use columnar::Data;
 
 use crate::rows::Column;
 
-/// The line of the names of columns.
 pub(crate) fn header(columns: &[Column]) -> String {
     let mut line = String::new();
     for (position, column) in columns.iter().enumerate() {

@@ -13,17 +13,14 @@ use crate::layout::{Format, Layout};
 use crate::row_groups::{self, Encoded, References, RowGroup, Waiting};
 use crate::table::Table;
 
-/// The format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Text, one line a row.
     Csv,
-    /// Columns, compressed by zstd.
     Parquet,
 }
 
 impl Kind {
-    /// The ending of file names.
     pub fn ending(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -64,9 +61,7 @@ pub struct Files<'a> {
     pub folder: &'a Path,
     /// Where the folder will be: errors name its files there.
     pub output: &'a Path,
-    /// The format of all files.
     pub kind: Kind,
-    /// The tables that are written.
     pub tables: &'a [&'static Table],
     /// A column that the name of the folder states, and no file has.
     pub partition: Option<&'a str>,
@@ -109,7 +104,6 @@ impl<'a> Files<'a> {
         folder.join(table.name).with_extension(self.kind.ending())
     }
 
-    /// Creates the file of a table.
     fn create(&self, layout: &Layout<'_>) -> Result<Out, Cause> {
         let mut file = File::create_new(self.file(self.folder, layout.table))?;
         Ok(match &layout.format {
@@ -122,15 +116,14 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Takes the rows of a trace, in pieces.
 #[derive(Debug)]
 pub struct RowSink<'a, E> {
     files: &'a Files<'a>,
     layouts: &'a [Layout<'a>],
-    /// Of each table.
+    /// By table.
     waiting: Vec<Waiting>,
     references: References,
-    /// The file of each table that has one.
+    /// By table.
     out: Vec<Option<Out>>,
     error: PhantomData<fn() -> E>,
 }
@@ -168,7 +161,7 @@ impl<'a, E: From<Error> + From<rtl_schema::Error>> PieceSink for RowSink<'a, E> 
 }
 
 impl<E: From<Error> + From<rtl_schema::Error>> RowSink<'_, E> {
-    /// Writes the rows that wait and those of `last` that other rows refer to, and completes the files.
+    /// Adds the rows of `last` that other rows refer to, and completes the files.
     fn finish(mut self, last: Tables) -> Result<Vec<u64>, E> {
         let last = Arc::new(last);
         let mut rest = Vec::new();
@@ -197,7 +190,6 @@ impl<E: From<Error> + From<rtl_schema::Error>> RowSink<'_, E> {
     }
 }
 
-/// A file that grows.
 #[derive(Debug)]
 enum Out {
     Csv(File),

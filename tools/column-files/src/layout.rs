@@ -1,4 +1,4 @@
-//! What the rows of a file have in common.
+//! The columns of a file, and its encoder: all that its rows have in common.
 
 use std::ops::Range;
 
@@ -9,20 +9,17 @@ use crate::csv;
 use crate::rows::{Column, Piece};
 use crate::table::Table;
 
-/// How a table becomes a file.
 #[derive(Debug)]
 pub(crate) struct Layout<'a> {
     pub(crate) table: &'static Table,
     /// A column that the file does not have.
     omitted: Option<&'a str>,
     pub(crate) format: Format,
-    /// The number of columns of the table.
     pub(crate) columns: usize,
 }
 
 #[derive(Debug)]
 pub(crate) enum Format {
-    /// The first line.
     Csv(String),
     Parquet(Encoder),
 }
@@ -36,10 +33,7 @@ impl<'a> Layout<'a> {
         Self { table, omitted, format, columns: count }
     }
 
-    /// A file with row groups.
-    ///
-    /// # Errors
-    /// Two columns have one name.
+    /// Creates the layout of a file with row groups; an error where two columns have one name.
     pub(crate) fn parquet(table: &'static Table, omitted: Option<&'a str>) -> columnar::Result<Self> {
         let field = |column: Column| Field { kind: column.values.data.kind(), name: column.name };
         let columns = all(table);
@@ -49,13 +43,12 @@ impl<'a> Layout<'a> {
         Ok(Self { table, omitted, format, columns: count })
     }
 
-    /// The columns of some rows, of those that are selected.
     pub(crate) fn columns(&self, piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         kept((self.table.columns)(piece, rows), self.omitted)
     }
 }
 
-/// All columns of a table, without rows.
+/// A table without rows still has columns with names and types.
 fn all(table: &Table) -> Vec<Column> {
     (table.columns)((&Tables::default()).into(), 0..0)
 }

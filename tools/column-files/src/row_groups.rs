@@ -26,7 +26,7 @@ const TOGETHER: usize = 8;
 /// So few rows of a piece wait as columns: tables of their own would take more memory than they do.
 const FEW: usize = 1 << 10;
 
-/// What a row group has of one piece, or of several in turn.
+/// Rows of a row group from one piece, or from several in turn.
 #[derive(Debug)]
 enum Part {
     Rows(Arc<Tables>, Range<usize>),
@@ -38,7 +38,6 @@ enum Part {
 pub(crate) struct Waiting {
     parts: Vec<Part>,
     rows: usize,
-    /// Rows that have come.
     pub(crate) all: u64,
 }
 
@@ -87,7 +86,7 @@ impl Waiting {
         references: &mut References,
     ) -> Option<RowGroup<'a>> {
         let rows = take(&mut self.rows);
-        let references = (rows > 0).then(|| references.of(tables))?;
+        let references = (rows > 0).then(|| references.share(tables))?;
         Some(RowGroup { layout, parts: take(&mut self.parts), rows, references })
     }
 }
@@ -97,22 +96,23 @@ impl Waiting {
 pub(crate) struct References(Arc<Tables>);
 
 impl References {
-    fn of(&mut self, tables: &Tables) -> Arc<Tables> {
+    fn share(&mut self, tables: &Tables) -> Arc<Tables> {
+        let Tables { strings, processes, agents, tracks, shapes, symbols, .. } = tables;
         let known = &self.0;
-        let is_same = known.strings.len() == tables.strings.len()
-            && known.tracks.rows().len() == tables.tracks.rows().len()
-            && known.shapes.rows().len() == tables.shapes.rows().len()
-            && known.symbols.len() == tables.symbols.len()
-            && known.processes == tables.processes
-            && known.agents == tables.agents;
-        if !is_same {
+        let is_known = known.strings.len() == strings.len()
+            && known.tracks.rows().len() == tracks.rows().len()
+            && known.shapes.rows().len() == shapes.rows().len()
+            && known.symbols.len() == symbols.len()
+            && known.processes == *processes
+            && known.agents == *agents;
+        if !is_known {
             self.0 = Arc::new(Tables {
-                strings: tables.strings.clone(),
-                processes: tables.processes.clone(),
-                agents: tables.agents.clone(),
-                tracks: tables.tracks.clone(),
-                shapes: tables.shapes.clone(),
-                symbols: tables.symbols.clone(),
+                strings: strings.clone(),
+                processes: processes.clone(),
+                agents: agents.clone(),
+                tracks: tracks.clone(),
+                shapes: shapes.clone(),
+                symbols: symbols.clone(),
                 ..Tables::default()
             });
         }
@@ -120,7 +120,6 @@ impl References {
     }
 }
 
-/// Rows of a file that are encoded together.
 #[derive(Debug)]
 pub struct RowGroup<'a> {
     pub(crate) layout: &'a Layout<'a>,
@@ -132,9 +131,7 @@ pub struct RowGroup<'a> {
 /// Rows as they are in a file.
 #[derive(Debug)]
 pub enum Encoded {
-    /// Lines of a CSV file.
     Csv(String),
-    /// A row group of a Parquet file.
     Parquet(Group),
 }
 
@@ -200,7 +197,6 @@ impl<'a> RowGroup<'a> {
 /// A part of which some columns have been made.
 enum UnreadPart {
     Rows(Arc<Tables>, Range<usize>),
-    /// Those that are left.
     Columns(vec::IntoIter<Column>),
 }
 

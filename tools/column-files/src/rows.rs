@@ -4,12 +4,9 @@ use columnar::{Data, Text, Values};
 use rtl_schema::{AgentId, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
-/// A column with its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name.
     pub name: String,
-    /// A value of each row.
     pub values: Values,
 }
 
@@ -18,9 +15,7 @@ pub struct Column {
 pub struct Piece<'a> {
     /// Tables of rows.
     pub rows: &'a Tables,
-    /// Strings, processes, agents, tracks, shapes and symbols.
     pub references: &'a Tables,
-    /// The columns that are made.
     pub columns: Selected,
 }
 
@@ -33,14 +28,12 @@ impl<'a> From<&'a Tables> for Piece<'a> {
 /// Some columns of a table in turn, by position.
 #[derive(Debug, Clone, Copy)]
 pub struct Selected {
-    /// The first one.
     pub first: usize,
-    /// How many follow, it included; a table may have fewer.
+    /// The number of columns from `first` on; a table may have fewer.
     pub count: usize,
 }
 
 impl Selected {
-    /// All columns.
     pub const ALL: Self = Self { first: 0, count: usize::MAX };
 
     fn has(self, position: usize) -> bool {
@@ -51,19 +44,16 @@ impl Selected {
 /// A value of a column. Integers are signed and of 64 bits, because Spark reads unsigned ones as decimals; the bits of
 /// an address stay as they are.
 pub(crate) trait Value {
-    /// The type of the column.
     type Stored: Stored;
 
     /// The value as it is stored; `None` is null.
     fn stored(self) -> Option<Self::Stored>;
 }
 
-/// Values of one type of [`Data`].
 pub(crate) trait Stored: Default {
     fn data(values: Vec<Self>) -> Data;
 }
 
-/// Values of columns, and how they are stored.
 macro_rules! values {
     ($($value:ty => $stored:ty: $convert:expr;)*) => {
         $(impl Value for $value {
@@ -128,7 +118,7 @@ pub(crate) struct Rows<'a, R> {
 }
 
 impl<'a, R> Rows<'a, R> {
-    pub(crate) fn of(piece: Piece<'a>, rows: &'a [R]) -> Self {
+    pub(crate) fn new(piece: Piece<'a>, rows: &'a [R]) -> Self {
         Self { references: piece.references, rows, selected: piece.columns, next: 0, columns: Vec::new() }
     }
 
@@ -225,7 +215,7 @@ pub(crate) fn gpu(tables: &Tables, agent: Option<AgentId>) -> Option<i64> {
     (agent.kind == rtl_schema::table::AgentKind::Gpu).then_some(agent.number)
 }
 
-/// The id, unless it is 0.
+/// An id of 0 is none.
 pub(crate) fn known(id: i64) -> Option<i64> {
     Some(id).filter(|&id| id != 0)
 }

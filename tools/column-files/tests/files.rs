@@ -1,4 +1,4 @@
-//! What is written reads back, value by value.
+//! Written tables read back, value by value.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

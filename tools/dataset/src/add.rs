@@ -19,41 +19,30 @@ use crate::stats::{self, Aggregated};
 use crate::stored::{RANK, stored};
 use crate::{Error, GROUP, Result};
 
-/// The names of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Run<'a> {
-    /// The job.
     pub job: &'a str,
-    /// The run, one of the job.
     pub run: &'a str,
-    /// Whether a run of this name is replaced, and whether its rows may be those of another run.
+    /// A run of this name is replaced, and its rows may be those of another run.
     pub force: bool,
 }
 
 /// Where the rows come from.
 #[derive(Debug, Clone, Copy)]
 pub struct Provenance<'a> {
-    /// The file or folder.
     pub path: &'a Path,
-    /// Its name for the manifest, where that is not the one of the file.
+    /// The name for the manifest, where that is not the one of the file.
     pub name: Option<&'a str>,
-    /// The version of this program.
     pub version: &'a str,
 }
 
-/// A run that was added.
 #[derive(Debug)]
 pub struct Added {
-    /// Its folder.
     pub path: PathBuf,
-    /// Its manifest.
     pub manifest: Manifest,
 }
 
-/// Whether a run can be added to the data set in `folder` under this name.
-///
-/// # Errors
-/// The name is none, the folder is no data set, or the run is there and not to be replaced.
+/// Checks that a run can be added to the data set in `folder` under this name.
 pub fn check(folder: &Path, run: &Run<'_>) -> Result<()> {
     check_name(run.job, "job")?;
     check_name(run.run, "run")?;
@@ -75,10 +64,7 @@ pub fn add(folder: &Path, run: &Run<'_>, trace: &Loaded, provenance: &Provenance
     add_packed(folder, run, trace, provenance, &Packing::default())
 }
 
-/// Adds a trace as [`add`] does, in files of other sizes.
-///
-/// # Errors
-/// As [`add`].
+/// As [`add`], in files of other sizes.
 pub fn add_packed(
     folder: &Path,
     run: &Run<'_>,
@@ -111,7 +97,7 @@ pub fn add_packed(
         fingerprint,
         tables: files.tables.iter().map(|(name, table)| ((*name).to_owned(), *table)).collect(),
     };
-    files.finish(&Facts::of(trace.tables()), &manifest)?;
+    files.finish(&Facts::new(trace.tables()), &manifest)?;
     output.commit().map_err(|error| match error {
         atomic_file::Error::Exists { .. } => run.exists(folder),
         other => other.into(),
@@ -140,7 +126,7 @@ fn check_name(name: &str, of: &'static str) -> Result<()> {
     if is_name { Ok(()) } else { Err(Error::Name { name: name.to_owned(), of }) }
 }
 
-/// What a folder has that no data set has.
+/// A data set has nothing but runs.
 fn foreign(folder: &Path) -> Option<PathBuf> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -151,7 +137,7 @@ fn foreign(folder: &Path) -> Option<PathBuf> {
     entries.flatten().find(|entry| !is_own(&entry.file_name().to_string_lossy())).map(|entry| entry.path())
 }
 
-/// Equal of traces with the same rows: a hash of how many rows there are, and when they are.
+/// Traces with the same rows have the same fingerprint, a hash of how many rows there are, and when they are.
 fn fingerprint(trace: &Loaded) -> String {
     let tables = trace.tables();
     // FNV-1a: the same in every version of every program.
@@ -210,11 +196,10 @@ fn write(trace: &Loaded, files: &mut Files<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The files of a run that is being written.
 struct Files<'a> {
-    /// Where they will be.
+    /// Where the files will be.
     path: &'a Path,
-    /// Where they grow.
+    /// Where the files grow.
     place: PathBuf,
     packing: &'a Packing,
     tables: Vec<(&'static str, TableManifest)>,
@@ -227,8 +212,7 @@ impl Files<'_> {
         })
     }
 
-    /// Writes a table with these columns, of which one may order the rows of a rank. `values` gives those of a column, by its
-    /// position.
+    /// `values` gives those of a column by its position, and one column may order the rows of a rank.
     fn table(
         &mut self,
         name: &'static str,
@@ -267,7 +251,7 @@ impl Files<'_> {
         Ok(())
     }
 
-    /// Writes the file of a bucket and returns its size in bytes.
+    /// Returns the size in bytes.
     fn file(
         &self,
         table: &str,
@@ -292,7 +276,7 @@ impl Files<'_> {
         Ok(bytes)
     }
 
-    /// Writes the facts, and the manifest, the last of all files.
+    /// The manifest is the last of all files.
     fn finish(&self, facts: &Facts, manifest: &Manifest) -> Result<()> {
         for (table, _) in &self.tables {
             let folder = format!("kind={table}");
@@ -304,7 +288,6 @@ impl Files<'_> {
         sync(&self.place).map_err(|source| Error::Io { path: self.path.to_owned(), source })
     }
 
-    /// Writes a file of JSON.
     fn document(&self, name: &str, content: &impl serde::Serialize) -> Result<()> {
         let write = || {
             let mut file = BufWriter::new(File::create_new(self.place.join(name))?);

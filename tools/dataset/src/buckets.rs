@@ -2,7 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-/// The file of a bucket in its folder.
 pub(crate) const FILE: &str = "part-0.parquet";
 
 /// When the ranks of a table share files.
@@ -33,24 +32,22 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// The bucket of a rank in a table of this width.
     pub(crate) fn of(rank: Option<i64>, width: u64) -> Self {
         let first = |rank: i64| rank - rank.rem_euclid(width.cast_signed());
         rank.map_or(Self { first: NO_RANK, width: 1 }, |rank| Self { first: first(rank), width })
     }
 
-    /// The bucket that a folder of a table of this width is.
+    /// Reads the name of a folder.
     pub(crate) fn of_folder(name: &str, width: u64) -> Option<Self> {
         let first = name.strip_prefix("bucket=")?.parse().ok()?;
         Some(Self { first, width: if first == NO_RANK { 1 } else { width } })
     }
 
-    /// The name of its folder, which has the first rank.
+    /// The folder has the name of the first rank.
     pub(crate) fn folder(&self) -> String {
         format!("bucket={}", self.first)
     }
 
-    /// Whether it has some of these ranks.
     pub fn has_any(&self, ranks: &RangeInclusive<i64>) -> bool {
         let last = self.first.saturating_add_unsigned(self.width.saturating_sub(1));
         self.first.max(0).max(*ranks.start()) <= last.min(*ranks.end())

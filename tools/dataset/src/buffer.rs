@@ -22,7 +22,6 @@ pub(crate) struct Texts {
 pub(crate) struct Buffer<'a> {
     texts: &'a mut Texts,
     kind: Type,
-    /// Where the rows begin that are being filled.
     from: usize,
     known: Vec<bool>,
     bools: Vec<u8>,
@@ -65,7 +64,6 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Appends rows.
     fn fill(&mut self, trace: &Loaded, column: &Column, rows: Range<usize>) {
         for first in rows.clone().step_by(CHUNK) {
             let rows = first..rows.end.min(first + CHUNK);
@@ -82,7 +80,7 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// The rows, or those at places.
+    /// All rows, or those at places.
     fn finish(self, places: Option<&[usize]>) -> Values {
         let Self { known, bools, integers, floats, strings, .. } = self;
         let known = if known.contains(&false) { gathered(known, places) } else { Vec::new() };

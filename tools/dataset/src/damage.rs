@@ -7,7 +7,6 @@ use rtl_schema::Error;
 
 use crate::buckets::FILE;
 
-/// What the user can do about a run with a damaged file.
 const AGAIN: &str = "add the run again: rtl-convert TRACE --to dataset -o DIR --job JOB --run RUN --force";
 
 /// The error for a file of a run.

@@ -3,33 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why a data set cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The data set has a run of this name.
     #[error("{} has the run {run} of the job {job}", folder.display())]
-    Exists {
-        /// The data set.
-        folder: PathBuf,
-        /// The job.
-        job: String,
-        /// The run.
-        run: String,
-    },
+    Exists { folder: PathBuf, job: String, run: String },
     /// The data set has the same rows as another run.
     #[error("{} has the same rows as the run {run} of the job {job}", folder.display())]
-    Same {
-        /// The data set.
-        folder: PathBuf,
-        /// The job.
-        job: String,
-        /// The run that has them.
-        run: String,
-    },
+    Same { folder: PathBuf, job: String, run: String },
     /// A name of a job or a run that no folder can have.
     #[error("{name:?} is no name of a {of}")]
     Name {
-        /// The name.
         name: String,
         /// `job` or `run`.
         of: &'static str,
@@ -37,30 +21,17 @@ pub enum Error {
     /// The folder has other things than runs.
     #[error("{} is no data set: it has {}", folder.display(), other.display())]
     Foreign {
-        /// The folder.
         folder: PathBuf,
-        /// What it has.
+        /// The first thing that is no run.
         other: PathBuf,
     },
     /// The run cannot get its name.
     #[error(transparent)]
     Output(#[from] atomic_file::Error),
-    /// A file cannot be written.
     #[error("cannot write {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        source: io::Error,
-    },
-    /// A file of columns cannot be written.
+    Io { path: PathBuf, source: io::Error },
     #[error("cannot write {}", path.display())]
-    Parquet {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        source: columnar::Error,
-    },
+    Parquet { path: PathBuf, source: columnar::Error },
 }
 
 impl Error {
@@ -76,7 +47,7 @@ impl Error {
         })
     }
 
-    /// Whether the run must not be written, as opposed to: cannot.
+    /// The run must not be written, as opposed to: cannot.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::Output(error) => error.is_refusal(),

@@ -1,4 +1,4 @@
-//! What is known of a trace beside the rows of its tables, as JSON beside the manifest: readers of traces need it, engines do not.
+//! Facts about a trace beside the rows of its tables, as JSON beside the manifest: readers of traces need it, engines do not.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// The name of its file in the folder of the run.
 pub(crate) const FACTS: &str = "_trace.json";
 
-/// The facts of a trace.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Facts {
@@ -29,7 +28,6 @@ pub(crate) struct Facts {
     threads: Vec<NamedThread>,
 }
 
-/// One kind of problem of rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Problem {
     kind: String,
@@ -70,8 +68,7 @@ const PROBLEMS: [(ProblemKind, &str); 5] = [
 ];
 
 impl Facts {
-    /// The facts of a trace.
-    pub(crate) fn of(tables: &Tables) -> Self {
+    pub(crate) fn new(tables: &Tables) -> Self {
         let info = &tables.info;
         let problem = |problem: &rtl_schema::Problem| Problem {
             kind: word(&PROBLEMS, problem.kind),
@@ -110,7 +107,6 @@ impl Facts {
         }
     }
 
-    /// Gives a trace these facts.
     pub(crate) fn apply(self, tables: &mut Tables) {
         let info = &mut tables.info;
         info.schema_version = self.schema_version;

@@ -17,14 +17,12 @@ pub(crate) struct Extra {
     columns: &'static [(&'static str, Value)],
 }
 
-/// The value of a row.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Integer(fn(&Tables, usize) -> Option<i64>),
     Name(fn(&Tables, usize) -> NameId),
 }
 
-/// The tables.
 pub(crate) const EXTRA: [Extra; 2] = [
     Extra {
         name: "python_frames",
@@ -63,7 +61,6 @@ pub(crate) const EXTRA: [Extra; 2] = [
 const PID: &str = "pid";
 
 impl Extra {
-    /// The columns of its files.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let field = |name: &str, kind| Field { name: name.to_owned(), kind };
         let columns = self.columns.iter().map(|(name, value)| match value {
@@ -87,7 +84,6 @@ impl Extra {
         parts
     }
 
-    /// The values of a column, by its position among the fields.
     pub(crate) fn values(&self, tables: &Tables, position: usize, rows: &[u32]) -> Values {
         let integers =
             |value: &dyn Fn(usize) -> Option<i64>| integers(rows.iter().map(|&row| value(row as usize)));

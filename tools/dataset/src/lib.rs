@@ -30,7 +30,6 @@ pub use read::read_as_traces;
 pub use stats::{AGGREGATED, NUMBERS};
 pub use stored::{INVALID_STOP, Stored, name_in_files, stored};
 
-/// The result of adding a run.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Rows of a row group: as many as DuckDB gives to a thread at once.

@@ -17,57 +17,46 @@ pub use rtl_schema::MANIFEST;
 /// The version of the layout. A later 1.x may add tables and columns and never removes or renames one.
 pub const SCHEMA: &str = "rtl-dataset/1";
 
-/// What a run is and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`SCHEMA`].
     pub schema: String,
-    /// The job.
     pub job: String,
-    /// The run.
     pub run: String,
-    /// What has written it.
     pub writer: Writer,
     /// The trace that it was written from.
     pub source: Source,
-    /// Equal of runs with the same rows, in hexadecimal digits.
+    /// Runs with the same rows have the same fingerprint, in hexadecimal digits.
     pub fingerprint: String,
-    /// Every table, by name.
+    /// By name.
     pub tables: BTreeMap<String, TableManifest>,
 }
 
-/// The program that has written a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Writer {
     /// `rtl`.
     pub tool: String,
-    /// Its version.
     pub version: String,
 }
 
-/// The trace of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The name of the file, without its folder.
     pub file: String,
-    /// Its size in bytes, where it is a file.
+    /// In bytes, where it is a file.
     pub bytes: Option<u64>,
-    /// Its format.
     pub dialect: String,
-    /// The tool that has recorded it.
     pub tool: String,
-    /// The version of that tool.
     pub tool_version: Option<String>,
 }
 
-/// A table of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableManifest {
-    /// Its rows, of all ranks.
+    /// Of all ranks.
     pub rows: u64,
-    /// The size of its files in bytes.
+    /// In bytes.
     pub bytes: u64,
-    /// Its files, one for each bucket.
+    /// One for each bucket.
     pub files: u64,
     /// How many ranks a bucket has, a power of two.
     pub width: u64,
@@ -78,7 +67,7 @@ pub(crate) fn runs(folder: &Path) -> Vec<(PathBuf, Result<Manifest>)> {
     runs_where(folder, |_, _| true)
 }
 
-/// Those of the complete runs whose job and run, as their folders state them, are wanted. Nothing of the others is read.
+/// The complete runs whose job and run, as their folders state them, are wanted. Nothing of the others is read.
 pub fn runs_where(folder: &Path, is_wanted: impl Fn(&str, &str) -> bool) -> Vec<(PathBuf, Result<Manifest>)> {
     let mut runs: Vec<_> = places(folder)
         .filter(|(job, run, _)| is_wanted(job, run))
@@ -95,7 +84,6 @@ pub fn names(folder: &Path) -> Vec<String> {
     runs.into_iter().map(|(_, run, _)| run).collect()
 }
 
-/// Whether a folder is a data set with a complete run.
 pub fn has_runs(folder: &Path) -> bool {
     complete(folder).next().is_some()
 }
@@ -125,18 +113,16 @@ fn parse(path: &Path, text: &[u8]) -> Result<Manifest> {
     }
 }
 
-/// Whether all tables of a manifest state how many ranks share a file.
+/// All tables of a manifest must state how many ranks share a file.
 fn has_widths(manifest: &Value) -> bool {
     let tables = manifest["tables"].as_object().into_iter().flatten();
     tables.map(|(_, table)| table).all(|table| table.get("width").is_some())
 }
 
-/// The folders of complete runs, with their jobs and runs.
 fn complete(folder: &Path) -> impl Iterator<Item = (String, String, PathBuf)> {
     places(folder).filter(|(_, _, place)| place.join(MANIFEST).is_file())
 }
 
-/// The folders of runs, with their jobs and runs.
 fn places(folder: &Path) -> impl Iterator<Item = (String, String, PathBuf)> {
     partitions(folder, "job=").flat_map(|(job, folder)| {
         partitions(&folder, "run=").map(move |(run, place)| (job.clone(), run, place))

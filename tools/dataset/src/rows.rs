@@ -41,7 +41,6 @@ pub(crate) fn integers(values: impl Iterator<Item = Option<i64>>) -> Values {
     Values { data: Data::Integers(data), known }
 }
 
-/// An integer of a row.
 pub(crate) fn integer(values: &Values, row: usize) -> Option<i64> {
     match &values.data {
         Data::Integers(integers) if values.is_known(row) => Some(integers[row]),

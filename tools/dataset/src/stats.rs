@@ -9,27 +9,23 @@ use crate::buffer::{self, Texts};
 use crate::rows::{Ranks, integer, integers};
 use crate::stored::column;
 
-/// The aggregated tables: their names and those of their texts.
+/// The aggregated tables with the names of their texts.
 pub const AGGREGATED: [(&str, [&str; 3]); 2] =
     [("kernel_stats", ["name", "display_name", "category"]), ("idle_stats", ["cause", "within", "call"])];
 
-/// The numbers of both.
 pub const NUMBERS: [&str; 6] = ["gpu", "count", "timed", "duration", "min_duration", "max_duration"];
 
-/// A table of aggregated rows.
 #[derive(Debug)]
 pub(crate) struct Aggregated {
     pub(crate) name: &'static str,
     by: [&'static str; 3],
     rows: Vec<(Key, Sum)>,
-    /// The rows of each rank.
     pub(crate) ranks: Ranks,
 }
 
-/// What the rows of a rank are grouped by: texts and a GPU.
+/// The texts and the GPU by which the rows of a rank are grouped.
 type Key = ([Option<Text>; 3], Option<i64>);
 
-/// What is added up of a group.
 #[derive(Debug, Clone, Copy)]
 struct Sum {
     rows: i64,
@@ -88,7 +84,6 @@ fn aggregated(
     all
 }
 
-/// The rows of one rank by group.
 fn groups(
     by: [&str; 3],
     trace: &Loaded,
@@ -113,13 +108,11 @@ fn groups(
 }
 
 impl Aggregated {
-    /// The columns of its files.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let of = |kind| move |name: &&str| Field { name: (*name).to_owned(), kind };
         self.by.iter().map(of(Type::Text)).chain(NUMBERS.iter().map(of(Type::Integer))).collect()
     }
 
-    /// The values of a column, by its position among the fields.
     pub(crate) fn values(&self, position: usize, rows: &[u32]) -> Values {
         let rows = rows.iter().map(|&row| &self.rows[row as usize]);
         if position < self.by.len() {

@@ -7,14 +7,11 @@ use tables::{Column, Loaded, Table, Type};
 
 use crate::buffer::{self, Texts};
 
-/// A table as it is stored.
 #[derive(Debug)]
 pub struct Stored {
-    /// The table.
     pub table: &'static Table,
-    /// The columns of its files.
     pub columns: Vec<&'static Column>,
-    /// Whether the files have [`INVALID_STOP`].
+    /// The files have [`INVALID_STOP`].
     pub has_times: bool,
 }
 
@@ -44,7 +41,6 @@ static STORED: LazyLock<Vec<Stored>> = LazyLock::new(|| {
 });
 
 impl Stored {
-    /// The columns of its files.
     pub(crate) fn fields(&self) -> Vec<Field> {
         let field = |name: &str, of| Field { name: name.to_owned(), kind: kind(of) };
         let columns = self.columns.iter().map(|column| field(name_in_files(column), column.kind));
@@ -56,7 +52,6 @@ impl Stored {
         self.columns.iter().position(|column| column.name == "start")
     }
 
-    /// The values of a field, by its position.
     pub(crate) fn values(&self, trace: &Loaded, position: usize, rows: &[u32], texts: &mut Texts) -> Values {
         if let Some(column) = self.columns.get(position) {
             return buffer::values(trace, column, rows, texts);
@@ -71,7 +66,7 @@ impl Stored {
     }
 }
 
-/// The tables of a data set that are tables of a trace.
+/// Only some tables of a trace are stored.
 pub fn stored() -> &'static [Stored] {
     &STORED
 }
@@ -81,12 +76,10 @@ pub fn name_in_files(column: &Column) -> &'static str {
     if column.name == "kind" { "type" } else { column.name }
 }
 
-/// A column of a table by name.
 pub(crate) fn column(table: &'static Table, name: &str) -> Option<&'static Column> {
     table.columns.iter().find(|column| column.name == name)
 }
 
-/// The type of a column in a file.
 fn kind(of: Type) -> columnar::Type {
     match of {
         Type::Bool => columnar::Type::Bool,

@@ -11,23 +11,16 @@ use crate::event::{Event, Kind};
 /// The nodes whose arrows wait for later operators: more than the operators of a step.
 const MOST_NODES: usize = 1 << 17;
 
-/// The start of an operator on its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// The number of its track.
     pub track: u32,
-    /// Its lane.
     pub lane: usize,
-    /// Its start in ns.
     pub start: i64,
 }
 
-/// An arrow between two operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AutogradArrow {
-    /// The forward operator.
     pub from: Place,
-    /// The backward operator.
     pub to: Place,
 }
 
@@ -48,7 +41,6 @@ impl Node {
 #[derive(Debug, Default)]
 pub struct AutogradArrows {
     nodes: FxHashMap<(ProcessId, i64), Node>,
-    /// Their keys by first use.
     order: VecDeque<(ProcessId, i64)>,
 }
 
@@ -73,7 +65,6 @@ impl AutogradArrows {
         self.nodes.remove(&oldest)?.arrow()
     }
 
-    /// The arrows of all other nodes.
     pub fn finish(&mut self) -> Vec<AutogradArrow> {
         let Self { nodes, order } = std::mem::take(self);
         order.iter().filter_map(|key| nodes.get(key)?.arrow()).collect()

@@ -14,7 +14,6 @@ use crate::partition::{Partition, SplitBy};
 use crate::rows::RowCounts;
 use crate::split;
 
-/// A folder of CSV files.
 pub const CSV: Format = Format {
     name: "csv",
     aliases: &[],
@@ -26,7 +25,6 @@ pub const CSV: Format = Format {
     write: |job| write(job, Kind::Csv),
 };
 
-/// A folder of Parquet files.
 pub const PARQUET: Format = Format {
     name: "parquet",
     aliases: &[],
@@ -38,10 +36,10 @@ pub const PARQUET: Format = Format {
     write: |job| write(job, Kind::Parquet),
 };
 
-/// Tables whose rows belong to a GPU.
+/// Only these tables have rows that belong to a GPU.
 const OF_GPU: [&Table; 2] = [Table::OPS, Table::COUNTERS];
 
-/// Tables whose rows are those of a trace.
+/// The rows of these tables are the rows of a trace that a conversion reports.
 const COUNTED: [&Table; 3] = [Table::OPS, Table::API_CALLS, Table::RANGES];
 
 fn write(job: &Job<'_>, kind: Kind) -> Result<Written, Failure> {
@@ -94,7 +92,6 @@ fn partition(folder: &AtomicDir, output: &Path, part: &Partition) -> Result<[Pat
     Ok([path, output.join(part.partition())])
 }
 
-/// Starts the output folder of a job.
 /// Only what this program wrote is replaced.
 fn create(job: &Job<'_>) -> Result<AtomicDir, Failure> {
     let folder = AtomicDir::create(job.output, &job.rules())?;

@@ -15,13 +15,10 @@ pub type Sample = (i64, f64);
 /// A counter over time. A value holds until the next one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CounterTrack {
-    /// The GPU or process.
     pub group: TrackGroup,
-    /// The name of the counter.
     pub name: String,
     /// The unit; empty for a bare number.
     pub unit: &'static str,
-    /// Times in ns and finite values, in time order.
     pub samples: Vec<Sample>,
 }
 
@@ -33,8 +30,7 @@ impl CounterTrack {
     }
 }
 
-/// The counter tracks of these rows, except hardware counters.
-pub fn of(tables: &Tables) -> Vec<CounterTrack> {
+pub fn from_tables(tables: &Tables) -> Vec<CounterTrack> {
     let mut all = memory(tables);
     all.extend(framework_memory(tables));
     all.extend(monitors(tables));
@@ -64,15 +60,14 @@ impl Samples {
 /// Hardware counters: the value of a dispatch from its start to its end, 0 between dispatches.
 #[derive(Debug)]
 pub struct HardwareCounters {
-    /// The counters of each dispatch, summed over the instances of a counter.
+    /// Summed over the instances of a counter.
     counted: FxHashMap<(ProcessId, Id), Vec<(NameId, f64)>>,
-    /// Values by time.
     samples: BTreeMap<(AgentId, NameId), BTreeMap<i64, f64>>,
 }
 
 impl HardwareCounters {
     /// The counters of a trace; `None` where it has none.
-    pub fn of(tables: &Tables) -> Option<Self> {
+    pub fn from_tables(tables: &Tables) -> Option<Self> {
         let mut counted: FxHashMap<_, Vec<(NameId, f64)>> = FxHashMap::default();
         for counter in tables.counters.iter().filter(|counter| counter.value.is_finite()) {
             let of_dispatch = counted.entry((counter.process, counter.dispatch)).or_default();
@@ -99,7 +94,6 @@ impl HardwareCounters {
         }
     }
 
-    /// The counter tracks of each GPU.
     pub fn counter_tracks(self, tables: &Tables) -> Vec<CounterTrack> {
         let counter_track = |((agent, name), values): (_, BTreeMap<i64, f64>)| CounterTrack {
             group: TrackGroup::Agent(agent),
@@ -111,7 +105,6 @@ impl HardwareCounters {
     }
 }
 
-/// Allocated bytes of each GPU, and the scratch of its queues.
 fn memory(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     let mut totals: FxHashMap<(AgentId, Use), i128> = FxHashMap::default();
@@ -127,7 +120,6 @@ fn memory(tables: &Tables) -> Vec<CounterTrack> {
     samples.counter_tracks()
 }
 
-/// The bytes that the allocators of frameworks have in use and hold, by device.
 fn framework_memory(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     for event in &tables.memory_events {
@@ -144,7 +136,6 @@ fn framework_memory(tables: &Tables) -> Vec<CounterTrack> {
     samples.counter_tracks()
 }
 
-/// Monitored quantities: clocks, power.
 fn monitors(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
     for monitor in &tables.monitors {

@@ -8,7 +8,6 @@ use rtl_write::{NativeWriter, RpdWriter, TraceImport};
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;
 
-/// Our own layout: every row of every input.
 pub const NATIVE: Format = Format {
     name: "native",
     aliases: &["rtl"],
@@ -20,7 +19,6 @@ pub const NATIVE: Format = Format {
     write: native,
 };
 
-/// RPD's layout, schema 3.
 pub const RPD: Format = Format {
     name: "rpd",
     aliases: &[],
@@ -58,18 +56,15 @@ pub fn select(job: &Job<'_>) -> Select {
     Select { shapes: args, launch: args, args, ..Select::everything() }
 }
 
-/// Passes every batch of rows to `each` and counts its rows. Returns the tables that remain at the end, as
-/// [`rtl_schema::Trace::stream`] does.
-///
-/// # Errors
-/// The trace cannot be read, or `each` fails.
+/// Passes every batch of rows to `each` and counts its rows. Returns the tables that remain at the end, as [`rtl_schema::Trace::stream`]
+/// does.
 pub fn stream(
     job: &Job<'_>,
     mut each: impl FnMut(&Tables) -> Result<(), Failure>,
 ) -> Result<(Tables, RowCounts), Failure> {
     let mut rows = RowCounts::default();
     let last = job.source.stream(&select(job), |batch| {
-        rows.all += RowCounts::of(batch);
+        rows.all += RowCounts::count(batch);
         each(batch)
     })?;
     Ok((last, rows))

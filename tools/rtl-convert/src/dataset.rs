@@ -8,7 +8,6 @@ use tables::Loaded;
 use crate::format::{Format, Job, Written};
 use crate::rows::RowCounts;
 
-/// A run in a data set, which may have others.
 pub const FORMAT: Format = Format {
     name: "dataset",
     aliases: &[],
@@ -29,7 +28,7 @@ fn write(job: &Job<'_>) -> Result<Written, Failure> {
     let args = !job.render.no_args;
     let select = Select { args, python: true, ..Select::everything() };
     let tables = job.source.read(&select)?;
-    let rows = RowCounts { all: RowCounts::of(&tables), ..RowCounts::default() };
+    let rows = RowCounts { all: RowCounts::count(&tables), ..RowCounts::default() };
     let name = job.run.name.clone().unwrap_or_else(|| run_name(job));
     let trace = Loaded::new(&name, select, tables);
     let run = Run { job: job.run.job.as_deref().unwrap_or("default"), run: &name, force: job.force };

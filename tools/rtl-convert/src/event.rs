@@ -8,28 +8,18 @@ labelled_enum! {
     /// The kind of an event, with the category that viewers filter by.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
     pub enum Kind {
-        /// A kernel.
         #[default]
         Kernel = "kernel",
-        /// A copy or fill.
         Copy = "copy",
-        /// A barrier packet.
         Barrier = "barrier",
-        /// An API call.
         Call = "api",
-        /// A range.
         Range = "range",
         /// A marker: an instant.
         Marker = "marker",
-        /// An operator of a framework.
         Operator = "operator",
-        /// A Python function or module of a framework.
         Python = "python",
-        /// Why a GPU was idle.
         Idle = "idle",
-        /// A range on a GPU.
         GpuRange = "gpu_range",
-        /// Work of the profiler.
         Overhead = "overhead",
     }
 }
@@ -37,17 +27,14 @@ labelled_enum! {
 /// A row on a timeline. Fields are in sort order: by start, then so that enclosing events come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Event {
-    /// Start in ns.
+    /// In ns.
     pub start: i64,
     /// Sorts events of a track that start together ([`crate::lanes::Stacking::order`]).
     pub order: i64,
-    /// The number of its track.
     pub track: u32,
-    /// Its kind.
     pub kind: Kind,
-    /// Its name.
     pub name: NameId,
-    /// Its length in ns, not negative.
+    /// In ns, not negative.
     pub duration: i64,
     /// The number of the flow between a call and its ops; 0 is none.
     pub flow: u32,
@@ -76,28 +63,23 @@ pub struct Event {
 }
 
 impl Event {
-    /// An event without optional values.
     pub fn bare(kind: Kind, name: NameId, start: i64) -> Self {
         Self { start, kind, name, text: NameId::NONE, function: NameId::NONE, ..Self::default() }
     }
 
-    /// The track of a copy in the trace.
     pub fn copy_track(&self) -> TrackId {
         TrackId(self.function.0)
     }
 
-    /// What a framework states of the collective that a kernel executes.
     pub fn collective(&self) -> Option<CollectiveId> {
         (self.kind == Kind::Kernel && self.function.is_some()).then_some(CollectiveId(self.function.0))
     }
 
-    /// The direction of a copy.
     pub fn direction(&self) -> Direction {
         DIRECTIONS.get(self.text.index()).copied().unwrap_or_default()
     }
 }
 
-/// All directions by their numbers.
 pub const DIRECTIONS: [Direction; 6] = [
     Direction::HostToDevice,
     Direction::DeviceToHost,
@@ -107,7 +89,6 @@ pub const DIRECTIONS: [Direction; 6] = [
     Direction::Unknown,
 ];
 
-/// An absent number.
 const ABSENT: u32 = u32::MAX;
 
 impl Record for Event {

@@ -86,7 +86,7 @@ labelled_enum! {
         ElementsSent = "In msg nelems",
         /// The number of elements that a rank gets.
         ElementsReceived = "Out msg nelems",
-        /// Its number within the communicator.
+        /// The number within the communicator.
         CollectiveSequence = "Seq",
         /// The innermost operator, Python function or range around the thread that a GPU was idle for.
         Within = "within",
@@ -97,7 +97,7 @@ labelled_enum! {
 
 /// Writes arguments in a format.
 pub trait ArgWriter {
-    /// Whether work-groups are written beside work-items.
+    /// Work-groups are written beside work-items.
     const HAS_GROUPS: bool = false;
 
     /// Appends a number, in the unit of the argument.

@@ -11,13 +11,11 @@ pub struct Flows {
     calls: Vec<(u32, Id)>,
     /// The return of each call in ns; of several calls with one id, that of the first.
     returned: Vec<i64>,
-    /// The number of ops of each call.
     launched: Vec<u32>,
 }
 
 impl Flows {
-    /// The flows of these calls, which must come before any op.
-    pub fn of(tables: &Tables) -> Self {
+    pub fn new(tables: &Tables) -> Self {
         let calls = &tables.api_calls;
         let call = |row: usize| {
             let key = (tables.process(calls.process.get(row)).space, calls.correlation.get(row));
@@ -43,7 +41,6 @@ impl Flows {
         self.calls.binary_search(&key).map_or(0, |at| at as u32 + 1)
     }
 
-    /// Counts an op of the call of that number.
     #[inline]
     pub fn launch(&mut self, number: u32) {
         if let Some(at) = number.checked_sub(1) {
@@ -51,7 +48,6 @@ impl Flows {
         }
     }
 
-    /// The arrows of all calls.
     pub fn arrows(self) -> Arrows {
         let mut next = 0_u32;
         let first = |&count: &u32| {
@@ -72,18 +68,13 @@ impl Flows {
 /// One end of an arrow, or of several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// At a call: it launched these ops.
+    /// At a call, which launched these ops.
     Leaves {
-        /// The number of the call.
         call: u32,
-        /// The numbers of its ops.
         ops: Range<u32>,
     },
-    /// At an op.
     Arrives {
-        /// The number of the call.
         call: u32,
-        /// The number of the op.
         op: u32,
     },
 }
@@ -92,10 +83,10 @@ pub enum End {
 /// because their clocks disagree, has none.
 #[derive(Debug, Default)]
 pub struct Arrows {
-    /// The number of the first op of each call.
+    /// By call.
     first: Vec<u32>,
     launched: Vec<u32>,
-    /// The number of written ops of each call; `None` before the call itself.
+    /// By call; `None` before the call itself.
     arrived: Vec<Option<u32>>,
     returned: Vec<i64>,
 }
@@ -112,13 +103,12 @@ impl Arrows {
         Some(End::Leaves { call: number, ops: first..first.wrapping_add(count) })
     }
 
-    /// The return of the call in ns.
+    /// In ns.
     #[inline]
     pub fn returned(&self, number: u32) -> Option<i64> {
         self.returned.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// The arrow that arrives at an op.
     pub fn arriving(&mut self, number: u32) -> Option<End> {
         let at = number.checked_sub(1)? as usize;
         let arrived = self.arrived[at].as_mut()?;
@@ -167,7 +157,7 @@ mod tests {
         for (start, duration, correlation) in [(50, Some(5), 7), (10, Some(20), 7), (40, None, 9)] {
             tables.api_calls.push(ApiCall { start, duration, correlation, ..ApiCall::default() });
         }
-        let flows = Flows::of(&tables);
+        let flows = Flows::new(&tables);
         let number = |correlation| flows.number(ProcessId(0), correlation, &tables);
         let (seven, nine, none) = (number(7), number(9), number(8));
         let arrows = flows.arrows();

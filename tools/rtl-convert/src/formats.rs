@@ -44,9 +44,6 @@ impl ValueEnum for &'static Format {
 }
 
 /// The requested format, else the one that the name of the output selects.
-///
-/// # Errors
-/// A usage error where neither names a format.
 pub fn choose(requested: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
     requested.or_else(|| of_name(output)).ok_or_else(|| {
         let endings = FORMATS.iter().flat_map(|format| format.endings);

@@ -11,10 +11,9 @@ use crate::tracks::{PerfettoTrack, PerfettoTracks, TrackGroup, TrackKind};
 /// The most rows of ops, calls, ranges, operators and Python functions: 80 MB.
 const ROWS: usize = 1_000_000;
 
-/// The rows so far.
 #[derive(Debug)]
 pub struct IdleCauses {
-    /// None of too many.
+    /// `None` where there were more than [`ROWS`].
     rows: Option<Tables>,
 }
 

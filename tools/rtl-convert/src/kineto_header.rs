@@ -1,4 +1,4 @@
-//! What Kineto's files state of GPUs, ranks and processes beside their events.
+//! GPUs, ranks and processes as Kineto's files state them beside their events.
 
 use rtl_schema::Tables;
 use rtl_schema::table::{Agent, AgentKind, Process};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::layout::TimelineLayout;
 use crate::tracks::{self, TrackGroup};
 
-/// What stands before the events: Kineto's fields, of which HTA reads the rank by a pattern with a space.
+/// The text before the events: Kineto's fields, of which HTA reads the rank by a pattern with a space.
 pub fn header(tables: &Tables, base: i64) -> String {
     let gpus = tables.agents.iter().filter(|agent| agent.kind == AgentKind::Gpu);
     let device = |agent: &Agent| {

@@ -12,10 +12,8 @@ macro_rules! labelled_enum {
         }
 
         impl $name {
-            /// All variants; the position of a variant is its number.
             $vis const ALL: [Self; [$($label),*].len()] = [$(Self::$variant),*];
 
-            /// The text of the variant in files.
             #[inline]
             $vis fn label(self) -> &'static str {
                 match self {

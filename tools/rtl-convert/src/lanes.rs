@@ -20,7 +20,6 @@ impl Stacking {
     }
 }
 
-/// The lanes of one track.
 #[derive(Debug, Clone)]
 pub struct Lanes {
     stacking: Stacking,
@@ -29,7 +28,6 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// A track without lanes.
     pub fn new(stacking: Stacking) -> Self {
         Self { stacking, open: Vec::new() }
     }

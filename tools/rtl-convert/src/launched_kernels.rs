@@ -3,23 +3,20 @@
 use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
-/// The kernels that the calls of a trace launched.
 #[derive(Debug, Default)]
 pub struct LaunchedKernels {
-    /// Whether a string is the name of a function that launches one kernel.
+    /// True for strings that name a function that launches one kernel.
     functions: Vec<bool>,
     /// The kernel of each flow by its number; `None` are several kernels: a launch on several GPUs.
     kernels: FxHashMap<u32, Option<NameId>>,
 }
 
 impl LaunchedKernels {
-    /// No ops so far, of a trace with these calls.
-    pub fn of(tables: &Tables) -> Self {
+    pub fn new(tables: &Tables) -> Self {
         let is_launch = |(_, text)| launches_a_kernel(text);
         Self { functions: tables.strings.iter().map(is_launch).collect(), kernels: FxHashMap::default() }
     }
 
-    /// Adds a kernel to a flow.
     #[inline]
     pub fn add(&mut self, flow: u32, kernel: NameId) {
         if flow != 0 {
@@ -28,7 +25,6 @@ impl LaunchedKernels {
         }
     }
 
-    /// Whether calls of this function launch a kernel.
     pub fn is_launch(&self, function: NameId) -> bool {
         self.functions.get(function.index()).copied().unwrap_or(false)
     }
@@ -81,7 +77,7 @@ mod tests {
     fn a_call_has_the_name_of_its_kernel_unless_it_launched_several() {
         let tables = strings(&["hipLaunchKernel", "hipGraphLaunch", "gemm", "softmax"]);
         let [launch, graph, gemm, softmax] = [0, 1, 2, 3].map(NameId);
-        let mut launched = LaunchedKernels::of(&tables);
+        let mut launched = LaunchedKernels::new(&tables);
         for (flow, kernel) in [(1, gemm), (1, gemm), (3, gemm), (3, softmax), (3, gemm), (0, gemm)] {
             launched.add(flow, kernel);
         }

@@ -29,19 +29,15 @@ pub const PAGE: usize = 1 << 18;
 pub struct TimelineLayout<'a> {
     /// The trace without its rows.
     pub tables: &'a Tables,
-    /// The tracks; the track of an event is a position here.
     pub tracks: Vec<PerfettoTrack>,
     /// The position of each track in its group.
     pub ranks: Vec<usize>,
-    /// The groups, in display order.
     pub groups: Vec<TrackGroup>,
-    /// The names of events.
     pub event_names: EventNames<'a>,
-    /// How rows appear.
     pub options: RenderOptions,
-    /// First start and last end in ns; 0 without events.
+    /// The first start and the last end in ns; 0 without events.
     pub span: (i64, i64),
-    /// Whether the trace has operators or steps of a framework: then ranges are no operators.
+    /// The trace has operators or steps of a framework: then ranges are no operators.
     pub of_framework: bool,
     pids: FxHashMap<TrackGroup, u64>,
 }
@@ -51,18 +47,14 @@ pub struct TimelineLayout<'a> {
 pub struct EventStream {
     /// The events by start.
     pub events: Sorted<Event>,
-    /// The flow arrows.
     pub flows: Flows,
-    /// The kernels of calls, where calls are named after them.
     pub launched: LaunchedKernels,
     /// The counter tracks that do not follow from the events.
     pub counter_tracks: Vec<CounterTrack>,
-    /// The memory events of frameworks.
     pub memory_events: Vec<MemoryEvent>,
 }
 
 impl<'a> TimelineLayout<'a> {
-    /// The layout of these tracks, whose events are in `span`.
     pub fn new(
         tracks: Vec<PerfettoTrack>,
         span: (i64, i64),
@@ -90,7 +82,6 @@ impl<'a> TimelineLayout<'a> {
         }
     }
 
-    /// The pid of a group.
     pub fn pid(&self, group: TrackGroup) -> u64 {
         self.pids.get(&group).copied().unwrap_or_default()
     }
@@ -120,31 +111,26 @@ fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
 pub trait EventWriter {
     /// Events in turn, on their way to a page.
     type Batch: Send;
-    /// What batches have in common.
+    /// State that batches share, so that their rendering needs no order.
     type Renderings: Sync;
 
-    /// What batches of a file have in common.
     fn renderings(layout: &TimelineLayout<'_>) -> Self::Renderings;
 
-    /// The bytes of a batch, on any thread.
+    /// Called on any thread.
     fn render(batch: Self::Batch, renderings: &Self::Renderings, layout: &TimelineLayout<'_>) -> Vec<u8>;
 
-    /// Begins a file.
     fn new(layout: &TimelineLayout<'_>, renderings: &Self::Renderings) -> Self;
 
-    /// Writes an event in a lane of its track. Starts ascend.
+    /// Starts ascend.
     fn event(&mut self, layout: &TimelineLayout<'_>, event: &Event, lane: usize, end: Option<End>);
 
-    /// Writes a counter track.
     fn counter_track(&mut self, layout: &TimelineLayout<'_>, counter_track: &CounterTrack);
 
     /// Writes a memory event of a framework, where the format has more of it than a counter track.
     fn memory_event(&mut self, _layout: &TimelineLayout<'_>, _event: &MemoryEvent) {}
 
-    /// Ends the file.
     fn close(&mut self);
 
-    /// Whether the batch fills a page.
     fn is_full(&self) -> bool;
 
     /// Takes the batch and begins the next one.
@@ -153,9 +139,6 @@ pub trait EventWriter {
 
 impl EventStream {
     /// Writes the events with their flow arrows, and all counter tracks.
-    ///
-    /// # Errors
-    /// The output cannot grow, or the events cannot be read back.
     pub fn write<W: EventWriter>(
         self,
         layout: &TimelineLayout<'_>,

@@ -4,7 +4,6 @@
 //! go through [`timeline`] (rows to events in time order) and [`layout`] (events to tracks); [`rocprofv3`] turns rows
 //! into records. The crate computes no reports (`rtl-analysis` does) and knows no table of any tool (`rtl-schema` does).
 
-/// The command line.
 pub mod args;
 pub mod autograd;
 #[cfg(feature = "columns")]
@@ -13,7 +12,6 @@ pub mod counter_tracks;
 pub mod databases;
 #[cfg(feature = "columns")]
 pub mod dataset;
-/// One row of a timeline.
 pub mod event;
 pub mod event_args;
 pub mod flows;
@@ -28,18 +26,15 @@ pub mod layout;
 pub mod loopback;
 pub mod names;
 pub mod open;
-/// A conversion without its command line.
 pub mod options;
 pub mod page_writer;
 pub mod partition;
 pub mod perfetto_json;
 pub mod pftrace;
-/// Options that all formats share.
 pub mod render_options;
 pub mod rocprof;
 pub mod rocprofv3;
 pub mod rows;
-/// The name of a run in a data set.
 pub mod run_name;
 pub mod sort;
 pub mod source;
@@ -62,12 +57,11 @@ use crate::open::Opening;
 pub use crate::options::Options;
 use crate::source::{OfFrameworks, Source};
 
-/// The outputs of a conversion.
+/// The outputs of a conversion, with warnings about them and the trace.
 #[derive(Debug)]
 pub struct Converted {
     /// One for each part of a split trace, otherwise exactly one.
     pub outputs: Vec<Written>,
-    /// Warnings about the outputs and the trace.
     pub warnings: Vec<String>,
 }
 
@@ -88,9 +82,6 @@ pub fn convert(options: &Options) -> Result<Converted, Failure> {
 }
 
 /// Converts the trace that the command line names, and prints one line for each output.
-///
-/// # Errors
-/// As [`convert`]; and invalid values of flags.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let quiet = arguments.console.quiet;
     let is_opened = arguments.open;
@@ -128,7 +119,7 @@ fn opening(options: &Options) -> Result<Opening, Failure> {
     Opening::new()
 }
 
-/// The formats that Perfetto's page opens.
+/// Perfetto's page opens these formats.
 const VIEWED: [&str; 2] = ["perfetto-json", "pftrace"];
 
 /// Passes every output to `each` when it is complete; returns warnings where the trace ends early and where rows of it have no

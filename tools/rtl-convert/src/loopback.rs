@@ -20,7 +20,6 @@ const LONGEST_REQUEST: usize = 16 << 10;
 /// A file for one page.
 #[derive(Debug)]
 pub struct Offer<'a> {
-    /// What is served.
     pub file: &'a File,
     /// The path of the request: `/token/name`.
     pub path: &'a str,
@@ -28,21 +27,17 @@ pub struct Offer<'a> {
     pub origin: &'a str,
 }
 
-/// What a client asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Request {
     Transfer,
-    /// The browser asks whether the page may ask.
+    /// The browser asks whether the page may fetch from this machine.
     Preflight,
     /// The status line of the refusal.
     Refused(&'static str),
 }
 
 impl Offer<'_> {
-    /// Waits for the page until the deadline and transfers the file once. Returns whether it was transferred.
-    ///
-    /// # Errors
-    /// The listener fails.
+    /// Waits for the page until the deadline and transfers the file once. Returns true if it was transferred.
     pub fn serve(&self, listener: &TcpListener, deadline: Instant) -> io::Result<bool> {
         listener.set_nonblocking(true)?;
         let port = listener.local_addr()?.port();
@@ -62,7 +57,7 @@ impl Offer<'_> {
         Ok(false)
     }
 
-    /// Answers one client. Returns whether the file was transferred.
+    /// Answers one client. Returns true if the file was transferred.
     fn answer(&self, mut client: &TcpStream, port: u16, deadline: Instant) -> io::Result<bool> {
         client.set_nonblocking(false)?;
         client.set_read_timeout(Some(SILENCE))?;

@@ -68,12 +68,10 @@ impl<'a> EventNames<'a> {
         if named { event.name.index() } else { self.strings.len() + unnamed(event) }
     }
 
-    /// The number of names.
     pub fn count(&self) -> usize {
         self.strings.len() + DIRECTIONS.len() + UNNAMED.len()
     }
 
-    /// The name of that number.
     pub fn text(&self, number: usize) -> Cow<'_, str> {
         if let Some(unnamed) = number.checked_sub(self.strings.len()) {
             return match DIRECTIONS.get(unnamed) {
@@ -100,7 +98,7 @@ fn full(name: &str) -> Cow<'_, str> {
     rtl_schema::demangle(name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Whether a name of a copy says no more than its direction: `CopyHostToDevice`, `MEMORY_COPY_HOST_TO_DEVICE`, `FillBuffer`.
+/// Such a name says no more than the direction: `CopyHostToDevice`, `MEMORY_COPY_HOST_TO_DEVICE`, `FillBuffer`.
 fn is_copy_type(name: &str) -> bool {
     const LONGEST: usize = 40;
     if name.len() > LONGEST || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -129,7 +127,7 @@ fn unnamed(event: &Event) -> usize {
     }
 }
 
-/// A short name for each kernel.
+/// Names that are equal when short get numbers.
 fn short(strings: &Strings, kernels: &[NameId]) -> HashMap<NameId, String> {
     let stored: Vec<&str> = kernels.iter().map(|&id| strings.get(id)).collect();
     kernels.iter().copied().zip(distinct_short_names(&stored)).collect()
@@ -161,7 +159,6 @@ pub struct SharedCache(Box<[OnceLock<Chunk>]>);
 /// Renderings of numbers in turn: of many texts, few may be used.
 type Chunk = Box<[OnceLock<Box<[u8]>>; CHUNK]>;
 
-/// Numbers of a chunk.
 const CHUNK: usize = 64;
 
 impl SharedCache {

@@ -26,10 +26,7 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// Takes the address, before anything is written.
-    ///
-    /// # Errors
-    /// Another program has it.
+    /// Takes the address before anything is written, because another program may have it.
     pub fn new() -> Result<Self, Failure> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT))
             .with_exit(Exit::Usage)
@@ -44,9 +41,6 @@ impl Opening {
     }
 
     /// Starts the browser, or prints the address, and transfers the file.
-    ///
-    /// # Errors
-    /// The page does not fetch the file.
     pub fn show(&self, path: &Path, quiet: bool, out: &mut Output) -> Result<(), Failure> {
         let file = File::open(path)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -67,7 +61,6 @@ impl Opening {
     }
 }
 
-/// A name as one part of a path.
 fn encoded(name: &str) -> String {
     let part = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),

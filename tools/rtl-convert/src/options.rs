@@ -45,7 +45,6 @@ pub struct Options {
 
 impl Options {
     /// All rows of `trace`, in `format` at `output`.
-    #[must_use]
     pub fn new(trace: &Path, format: &'static Format, output: &Path) -> Self {
         Self {
             trace: trace.to_owned(),
@@ -60,7 +59,6 @@ impl Options {
     }
 
     /// The path of the output.
-    #[must_use]
     pub fn output(&self) -> PathBuf {
         let format = self.format.unwrap_or(&perfetto_json::FORMAT);
         self.output.clone().unwrap_or_else(|| format.default_output(&self.trace))

@@ -6,24 +6,19 @@ use std::thread;
 
 use atomic_file::{GzipBlock, Writer};
 
-/// Takes what becomes a page.
+/// Queues pages for the threads that render them.
 #[expect(missing_debug_implementations, reason = "a function")]
 pub struct PageSender<'a, B>(&'a mut dyn FnMut(B) -> io::Result<()>);
 
 impl<B> PageSender<'_, B> {
-    /// Sends a page; blocks where many pages wait to be written.
-    ///
-    /// # Errors
-    /// The file cannot grow.
+    /// Blocks where many pages wait to be written.
     pub fn send(&mut self, page: B) -> io::Result<()> {
         (self.0)(page)
     }
 }
 
-/// Writes what `draw` sends in its order, compressed where the file is. `render` makes the bytes of it, on any thread.
-///
-/// # Errors
-/// The error of `out`, else that of `draw`.
+/// Writes the pages that `draw` sends, in their order, compressed where the file is. `render` makes their bytes, on any thread. An error of
+/// the file comes before that of `draw`.
 pub fn write<B: Send>(
     out: &mut Writer,
     render: impl Fn(B) -> Vec<u8> + Sync,
@@ -36,13 +31,13 @@ pub fn write<B: Send>(
             write_plain(file.get_mut(), render, draw)
         }
         Writer::Gzip(gzip) => {
-            let compress = |batch: B| GzipBlock::of(&render(batch));
+            let compress = |batch: B| GzipBlock::compress(&render(batch));
             in_order(compress, |block: io::Result<GzipBlock>| gzip.add(&block?), draw)
         }
     }
 }
 
-/// Does `work` on what `draw` sends, on several threads, and calls `consume` for the results in their order.
+/// Does `work` on each page that `draw` sends, on several threads, and calls `consume` for the results in their order.
 fn in_order<B: Send, T: Send>(
     work: impl Fn(B) -> T + Sync,
     mut consume: impl FnMut(T) -> io::Result<()>,
@@ -85,7 +80,6 @@ mod tests {
 
     use super::*;
 
-    /// Enough threads for one that writes.
     fn with_writer() {
         threads::set_limit(NonZero::new(threads::limit().max(3)).unwrap());
     }

@@ -27,10 +27,8 @@ impl SplitBy {
     }
 }
 
-/// A part: its rows and its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// The key of the partition.
     pub by: SplitBy,
     /// The number of the GPU or rank, or the pid; `None` for the rows that have none.
     pub value: Option<i64>,
@@ -41,7 +39,7 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// The output of this part: `trace.gpu0.json.gz` for the output `trace.json.gz`.
+    /// Names the part before the ending: `trace.gpu0.json.gz` for the output `trace.json.gz`.
     pub fn output(&self, output: &Path) -> PathBuf {
         let name = output.file_name().unwrap_or_default().to_string_lossy();
         let lower = name.to_ascii_lowercase();
@@ -88,41 +86,66 @@ impl Partition {
 
     /// Drops the rows of other parts.
     pub fn keep(&self, tables: &mut Tables) {
+        // A table that a later version adds must be divided, or named among those that every part has.
+        let Tables {
+            tracks,
+            dispatches,
+            copies,
+            barriers,
+            counters,
+            allocations,
+            memory_events,
+            spans,
+            api_calls,
+            operators,
+            python_frames,
+            ranges,
+            threads,
+            info: _,
+            strings: _,
+            processes: _,
+            agents: _,
+            shapes: _,
+            collectives: _,
+            symbols: _,
+            monitors: _,
+            stack_frames: _,
+            extra_links: _,
+            opaque_tables: _,
+            problems: _,
+        } = tables;
         let by_gpu = self.by == SplitBy::Gpu;
-        // Of a GPU: that of the row, where it is known.
+        // A row that names no GPU belongs to all of them.
         let stays = |agent: Option<AgentId>, process: ProcessId| match by_gpu {
             true => agent.is_none_or(|agent| self.members.contains(&agent.0)),
             false => self.members.contains(&process.0),
         };
-        let tracks = tables.tracks.rows().iter().map(|track| stays(Some(track.agent), track.process));
+        let tracks = tracks.rows().iter().map(|track| stays(Some(track.agent), track.process));
         let tracks: Vec<bool> = tracks.collect();
-        let dispatches: Vec<bool> =
-            tables.dispatches.track.iter().map(|track| tracks[track.index()]).collect();
-        if dispatches.contains(&false) {
-            tables.dispatches.retain(&dispatches);
+        let kept: Vec<bool> = dispatches.track.iter().map(|track| tracks[track.index()]).collect();
+        if kept.contains(&false) {
+            dispatches.retain(&kept);
         }
-        tables.copies.retain(|row| tracks[row.track.index()]);
-        tables.barriers.retain(|row| tracks[row.track.index()]);
-        tables.counters.retain(|row| stays(row.agent, row.process));
-        tables.allocations.retain(|row| stays(row.agent, row.process));
-        tables.memory_events.retain(|row| stays(row.agent, row.process));
-        tables.spans.retain(|row| stays(row.agent, row.process));
-        if !by_gpu {
-            let calls: Vec<bool> = tables.api_calls.process.iter().map(|of| stays(None, of)).collect();
-            if calls.contains(&false) {
-                tables.api_calls.retain(&calls);
-            }
-            let operators: Vec<bool> = tables.operators.process.iter().map(|of| stays(None, of)).collect();
-            if operators.contains(&false) {
-                tables.operators.retain(&operators);
-            }
-            let frames: Vec<bool> = tables.python_frames.process.iter().map(|of| stays(None, of)).collect();
-            if frames.contains(&false) {
-                tables.python_frames.retain(&frames);
-            }
-            tables.ranges.retain(|row| stays(None, row.process));
-            tables.threads.retain(|row| stays(None, row.process));
+        copies.retain(|row| tracks[row.track.index()]);
+        barriers.retain(|row| tracks[row.track.index()]);
+        counters.retain(|row| stays(row.agent, row.process));
+        allocations.retain(|row| stays(row.agent, row.process));
+        memory_events.retain(|row| stays(row.agent, row.process));
+        spans.retain(|row| stays(row.agent, row.process));
+        if by_gpu {
+            return;
         }
+        macro_rules! retain {
+            ($($columns:ident),*) => {$(
+                let kept: Vec<bool> = $columns.process.iter().map(|process| stays(None, process)).collect();
+                if kept.contains(&false) {
+                    $columns.retain(&kept);
+                }
+            )*};
+        }
+        retain!(api_calls, operators, python_frames);
+        ranges.retain(|row| stays(None, row.process));
+        threads.retain(|row| stays(None, row.process));
     }
 }
 

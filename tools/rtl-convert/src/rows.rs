@@ -8,7 +8,6 @@ use rtl_schema::Tables;
 /// Rows of a trace: ops, calls, ranges and markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowCounts {
-    /// All rows read.
     pub all: u64,
     /// Omitted: rows without an end.
     pub without_end: u64,
@@ -19,13 +18,12 @@ pub struct RowCounts {
 }
 
 impl RowCounts {
-    /// The rows of a batch.
-    pub fn of(batch: &Tables) -> u64 {
-        let ops = batch.dispatches.len() + batch.copies.len() + batch.barriers.len();
-        (ops + batch.api_calls.len() + batch.ranges.len()) as u64
+    pub fn count(batch: &Tables) -> u64 {
+        let Tables { dispatches, copies, barriers, api_calls, ranges, .. } = batch;
+        let ops = dispatches.len() + copies.len() + barriers.len();
+        (ops + api_calls.len() + ranges.len()) as u64
     }
 
-    /// Rows written.
     pub fn written(&self) -> u64 {
         self.all - self.without_end - self.negative - self.unsupported
     }

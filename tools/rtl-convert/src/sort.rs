@@ -12,16 +12,13 @@ use platform::positional::read_exact_at;
 
 /// A record of fixed size.
 pub trait Record: Ord + Copy {
-    /// Bytes of one record.
     const SIZE: usize;
 
     /// The first part of the sort key, which decides most comparisons without the whole record.
     fn key(&self) -> i64;
 
-    /// Encodes the record into [`Self::SIZE`] bytes.
     fn encode(&self, bytes: &mut [u8]);
 
-    /// Decodes the bytes of [`Self::encode`].
     fn decode(bytes: &[u8]) -> Self;
 }
 
@@ -39,7 +36,7 @@ pub struct Sorter<'a, R> {
     /// Runs without records, whose memory is used again: taking it from the system costs as much as sorting.
     empty: Vec<SortedRun<R>>,
     file: Option<File>,
-    /// The end of each run, in records.
+    /// In records.
     ends: Vec<u64>,
 }
 
@@ -58,7 +55,6 @@ pub struct SortedRun<R> {
 }
 
 impl<R: Record> UnsortedRun<R> {
-    /// Sorts the records.
     pub fn sort(self) -> SortedRun<R> {
         let Self { records, mut bytes } = self;
         bytes.reserve_exact(records.len() * R::SIZE);
@@ -79,10 +75,6 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
         Self { folder, run: Vec::new(), length, full, empty, file: None, ends: Vec::new() }
     }
 
-    /// Adds a record.
-    ///
-    /// # Errors
-    /// The temporary file cannot be created or grow.
     #[inline]
     pub fn push(&mut self, record: R) -> io::Result<()> {
         if self.run.len() == self.length {
@@ -111,10 +103,6 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
         take(&mut self.full)
     }
 
-    /// Adds the records of a run.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
     pub fn add(&mut self, mut run: SortedRun<R>) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -128,15 +116,11 @@ impl<'a, R: Record + Send> Sorter<'a, R> {
         Ok(())
     }
 
-    /// Sorts the runs that are full on all threads that are free.
     fn spill(&mut self) -> io::Result<()> {
         threads::in_order(self.take_full(), UnsortedRun::sort, |run| self.add(run))
     }
 
     /// All records in ascending order.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
     pub fn finish(mut self) -> io::Result<Sorted<R>> {
         if (self.file.is_some() || !self.full.is_empty()) && !self.run.is_empty() {
             self.full.push(UnsortedRun { records: take(&mut self.run), bytes: Vec::new() });
@@ -175,18 +159,15 @@ fn order<R: Record>(run: &[R]) -> Vec<(i64, u32)> {
 /// Records in ascending order.
 #[derive(Debug)]
 pub enum Sorted<R> {
-    /// All records fit in memory.
     Memory {
-        /// The records in the order of arrival.
         run: Vec<R>,
-        /// Their keys and positions, in order.
+        /// Keys and positions, in order.
         order: std::vec::IntoIter<(i64, u32)>,
     },
     /// The records are in the runs of a file, which are read in parallel.
     File {
-        /// The file.
         file: File,
-        /// The rest of each run.
+        /// By run, without the heads.
         runs: Vec<Run>,
         /// The next record of each run.
         heads: BinaryHeap<Reverse<(R, usize)>>,
@@ -222,7 +203,6 @@ pub struct Run {
     end: u64,
     bytes: Vec<u8>,
     at: usize,
-    /// Records per read.
     share: usize,
 }
 

@@ -15,7 +15,7 @@ use crate::partition::Partition;
 pub struct OfFrameworks {
     /// Operators, Python frames, memory events and spans.
     pub events: u64,
-    /// Kernels with what a framework states of their collective.
+    /// Kernels whose collective a framework describes.
     pub collectives: u64,
 }
 
@@ -38,17 +38,13 @@ pub struct Source {
     part: Option<Partition>,
     /// Set when all rows were read; shared by all parts.
     cut_off: Rc<Cell<Option<&'static str>>>,
-    /// What was read of frameworks; shared by all parts.
+    /// Shared by all parts.
     of_frameworks: Rc<Cell<OfFrameworks>>,
-    /// Whether a terminal shows how much of the trace is read.
     progress: bool,
 }
 
 impl Source {
-    /// The rows of the trace at `path` that `filter` selects; `None` selects all.
-    ///
-    /// # Errors
-    /// The file cannot be read as a trace.
+    /// Opens the trace at `path`, of which `filter` selects rows; `None` selects all.
     pub fn open(path: &Path, filter: Option<region::Filter>) -> Result<Self, Failure> {
         let trace = Rc::new(Trace::open(path)?);
         Ok(Self {
@@ -61,34 +57,24 @@ impl Source {
         })
     }
 
-    /// The same rows; a terminal shows how much of the trace is read.
-    #[must_use]
     pub fn with_progress(self, progress: bool) -> Self {
         Self { progress, ..self }
     }
 
-    /// The rows of one part.
-    #[must_use]
     pub fn part(&self, part: Partition) -> Self {
         Self { part: Some(part), ..self.clone() }
     }
 
     /// Why rows at the end of the trace may be missing.
-    #[must_use]
     pub fn cut_off(&self) -> Option<&'static str> {
         self.cut_off.get()
     }
 
-    /// What was read of frameworks.
-    #[must_use]
     pub fn of_frameworks(&self) -> OfFrameworks {
         self.of_frameworks.get()
     }
 
-    /// All rows at once.
-    ///
-    /// # Errors
-    /// The trace cannot be read, or the filter selects nothing.
+    /// Reads all rows at once.
     pub fn read(&self, select: &Select) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
@@ -104,11 +90,8 @@ impl Source {
         Ok(tables)
     }
 
-    /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only
-    /// when all rows are, so a filtered trace is one batch.
-    ///
-    /// # Errors
-    /// The trace cannot be read, the filter selects nothing, or `each` fails.
+    /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only when all rows are, so
+    /// a filtered trace is one batch.
     pub fn stream(
         &self,
         select: &Select,
@@ -118,9 +101,6 @@ impl Source {
     }
 
     /// As [`Self::stream`], with work for each batch that all free threads share.
-    ///
-    /// # Errors
-    /// As [`Self::stream`].
     pub fn stream_to<S: PieceSink<Error = Failure>>(
         &self,
         select: &Select,
@@ -142,7 +122,6 @@ impl Source {
     }
 }
 
-/// Takes the rows of a part and counts what is of frameworks.
 struct Selected<'a, S> {
     source: &'a Source,
     of_frameworks: OfFrameworks,

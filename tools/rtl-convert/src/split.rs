@@ -7,11 +7,7 @@ use rtl_schema::{AgentId, Select, Tables};
 use crate::partition::{Partition, SplitBy};
 use crate::source::Source;
 
-/// The parts of a trace by ascending value; the one without a value comes last. Together they hold every op once. Reads
-/// the trace once.
-///
-/// # Errors
-/// The trace cannot be read, or no process has a rank.
+/// The parts of a trace by ascending value; the one without a value comes last. Together they hold every op once. Reads the trace once.
 pub fn partitions(source: &Source, by: SplitBy) -> Result<Vec<Partition>, Failure> {
     let select = Select { args: false, secondary: false, ..Select::everything() };
     let tables = source.stream(&select, |_| Ok(()))?;
@@ -48,7 +44,6 @@ pub fn partitions(source: &Source, by: SplitBy) -> Result<Vec<Partition>, Failur
     Ok(parts)
 }
 
-/// The number of each agent that is a GPU.
 fn gpus(tables: &Tables) -> Vec<Option<i64>> {
     let number =
         |agent: &rtl_schema::table::Agent| Some(agent.number).filter(|_| agent.kind == AgentKind::Gpu);

@@ -1,12 +1,10 @@
 //! Numbers and texts as bytes.
 
-/// Appends a number in decimal.
 #[inline]
 pub fn number(value: impl itoa::Integer, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
 
-/// Appends a text as JSON.
 pub fn json(text: &str, bytes: &mut Vec<u8>) {
     // A text is always valid JSON, and memory always takes it.
     let _ = serde_json::to_writer(bytes, text);

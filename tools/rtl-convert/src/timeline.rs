@@ -29,7 +29,6 @@ pub struct TimelineBuilder<'a> {
     sorter: Sorter<'a, Event>,
     tracks: PerfettoTracks,
     flows: Flows,
-    /// The kernels of calls, where calls are named after them.
     launched: Option<LaunchedKernels>,
     kernel_names: bool,
     is_empty: bool,
@@ -37,16 +36,15 @@ pub struct TimelineBuilder<'a> {
     counter_tracks: Vec<CounterTrack>,
     memory_events: Vec<MemoryEvent>,
     idle_causes: IdleCauses,
-    /// Whether a string is the name of a kernel.
+    /// True for strings that name a kernel.
     kernels: Vec<bool>,
-    /// How many rows became events.
+    /// Rows that became events.
     pub rows: RowCounts,
     span: Option<(i64, i64)>,
 }
 
 impl<'a> TimelineBuilder<'a> {
-    /// No rows; sorted runs go to a temporary file in `folder`. With `kernel_names` launching calls are named after their
-    /// kernels.
+    /// Sorted runs go to a temporary file in `folder`. With `kernel_names` launching calls are named after their kernels.
     pub fn new(folder: &'a Path, group_by: GroupBy, kernel_names: bool) -> Self {
         Self {
             sorter: Sorter::new(folder, RUN),
@@ -65,15 +63,12 @@ impl<'a> TimelineBuilder<'a> {
         }
     }
 
-    /// Adds the rows of a batch; all calls must be in the first one.
-    ///
-    /// # Errors
-    /// The temporary file cannot grow.
+    /// All calls must be in the first batch.
     pub fn add(&mut self, tables: &Tables) -> io::Result<()> {
         self.kernels.resize(tables.strings.len(), false);
         if std::mem::take(&mut self.is_empty) {
-            self.flows = Flows::of(tables);
-            self.launched = self.kernel_names.then(|| LaunchedKernels::of(tables));
+            self.flows = Flows::new(tables);
+            self.launched = self.kernel_names.then(|| LaunchedKernels::new(tables));
         }
         self.dispatches(tables)?;
         self.other_ops(tables)?;
@@ -81,7 +76,7 @@ impl<'a> TimelineBuilder<'a> {
         self.ranges(tables)?;
         self.operators(tables)?;
         self.spans(tables)?;
-        self.counter_tracks(counter_tracks::of(tables));
+        self.counter_tracks(counter_tracks::from_tables(tables));
         self.idle_causes.add(tables);
         for event in &tables.memory_events {
             self.stretch(event.time, event.time);
@@ -96,15 +91,10 @@ impl<'a> TimelineBuilder<'a> {
         self.sorter.take_full()
     }
 
-    /// Adds the events of a run.
-    ///
-    /// # Errors
-    /// As [`Self::add`].
     pub fn add_sorted(&mut self, run: SortedRun<Event>) -> io::Result<()> {
         self.sorter.add(run)
     }
 
-    /// Adds counter tracks.
     pub fn counter_tracks(&mut self, counter_tracks: Vec<CounterTrack>) {
         for &(time, _) in counter_tracks.iter().flat_map(|counter_track| &counter_track.samples) {
             self.stretch(time, time);
@@ -113,9 +103,6 @@ impl<'a> TimelineBuilder<'a> {
     }
 
     /// The layout of all events, and the events in order.
-    ///
-    /// # Errors
-    /// As [`Self::add`].
     pub fn finish(
         mut self,
         tables: &Tables,
@@ -302,7 +289,7 @@ impl<'a> TimelineBuilder<'a> {
         Ok(())
     }
 
-    /// Adds an event, or counts why it is omitted; returns whether it was added.
+    /// Returns false where the event is omitted, which is counted.
     #[inline]
     fn push(&mut self, event: Event, duration: Option<i64>) -> io::Result<bool> {
         let Some(end) = self.rows.end(event.start, duration) else { return Ok(false) };

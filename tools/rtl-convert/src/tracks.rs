@@ -11,9 +11,7 @@ use crate::lanes::Stacking;
 /// The owner of a track. GPUs come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackGroup {
-    /// A GPU.
     Agent(AgentId),
-    /// A process on the host.
     Process(ProcessId),
 }
 
@@ -30,47 +28,34 @@ pub enum GroupBy {
 /// The content of a track, in the order of the tracks of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
-    /// Ranges on a stream of a GPU.
     GpuRanges(i64),
-    /// Kernels and copies of a stream.
     Stream(i64),
-    /// Kernels of a queue.
     Queue(i64),
-    /// Copies of a process.
     Copies,
-    /// Barriers of a queue.
     Barriers(i64),
-    /// Why a GPU was idle.
     Idle,
-    /// Ranges without a thread.
     Ranges,
-    /// Calls and ranges of a thread.
     Thread(i64),
-    /// Calls of an unknown thread.
     Unknown,
-    /// Work of the profiler.
     Profiler,
 }
 
-/// A track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PerfettoTrack {
-    /// Its GPU or process.
     pub group: TrackGroup,
-    /// Its content.
     pub kind: TrackKind,
     /// The process of its events, which owns the stream or queue.
     pub process: ProcessId,
 }
 
 impl PerfettoTrack {
-    /// The tid of the track, if it is a valid one.
+    /// Only valid tids are shown.
     pub fn tid(&self) -> Option<u64> {
         let TrackKind::Thread(tid) = self.kind else { return None };
         i32::try_from(tid).ok().and_then(|tid| u64::try_from(tid).ok()).filter(|&tid| tid > 0)
     }
 
-    /// The number of its stream or queue; 0 where it has none.
+    /// 0 where the track has neither a stream nor a queue.
     pub fn stream(&self) -> i64 {
         match self.kind {
             TrackKind::Stream(number) | TrackKind::Queue(number) | TrackKind::Barriers(number) => number,
@@ -80,7 +65,6 @@ impl PerfettoTrack {
         }
     }
 
-    /// The events that may share a lane.
     pub fn stacking(&self) -> Stacking {
         match (self.group, self.kind) {
             (TrackGroup::Agent(_), TrackKind::GpuRanges(_)) => Stacking::Nested,
@@ -94,20 +78,18 @@ impl PerfettoTrack {
 #[derive(Debug, Default)]
 pub struct PerfettoTracks {
     group_by: GroupBy,
-    /// All tracks so far by number.
+    /// In the order of their numbers.
     pub rows: Vec<PerfettoTrack>,
     index: FxHashMap<PerfettoTrack, u32>,
-    /// The Perfetto track of each queue track, by kind of op: kernels, copies, barriers.
+    /// By kind of op (kernels, copies, barriers) and queue track.
     of_queue_tracks: [Vec<Option<u32>>; 3],
 }
 
 impl PerfettoTracks {
-    /// No tracks yet.
     pub fn new(group_by: GroupBy) -> Self {
         Self { group_by, ..Self::default() }
     }
 
-    /// The number of a track.
     pub fn intern(&mut self, track: PerfettoTrack) -> u32 {
         let next = self.rows.len() as u32;
         let number = *self.index.entry(track).or_insert(next);
@@ -117,7 +99,6 @@ impl PerfettoTracks {
         number
     }
 
-    /// The number of the track of an op.
     #[inline]
     pub fn of_op(&mut self, kind: Kind, queue_track: TrackId, tables: &Tables) -> u32 {
         if let Some(Some(number)) = self.of_queue_tracks[kind as usize].get(queue_track.index()) {

@@ -16,11 +16,10 @@ const STEPS: u64 = 1000;
 /// Fractions of a byte, for slow copies of few bytes.
 const PARTS: i128 = 1 << 20;
 
-/// The utilization of all GPUs.
 #[derive(Debug)]
 pub struct Utilization {
     start: i64,
-    /// Length of a step in ns.
+    /// In ns.
     step: u64,
     /// The step in which the last op started, and the end of the step from the start of the trace.
     now: (usize, u64),
@@ -28,18 +27,15 @@ pub struct Utilization {
     gpus: Vec<Option<Gpu>>,
 }
 
-/// The work of one GPU in each step.
 #[derive(Debug, Default)]
 struct Gpu {
     /// The latest end so far: overlapping ops count once.
     until: i64,
     busy: Amounts,
     work: Amounts,
-    /// Waiting and running ops.
     queued: Amounts,
-    /// Whether the time of enqueueing is known for any op.
+    /// The time of enqueueing is known for some op.
     is_tied: bool,
-    /// Copied fractions of bytes.
     copied: Amounts,
 }
 
@@ -52,7 +48,7 @@ struct Amounts {
 }
 
 impl Utilization {
-    /// No ops, of a trace with this first start and last end.
+    /// The first start and the last end are those of the trace.
     pub fn new((start, end): (i64, i64)) -> Self {
         let step = end.abs_diff(start).div_ceil(STEPS).max(1);
         Self { start, step, now: (0, step), gpus: Vec::new() }
@@ -100,7 +96,6 @@ impl Utilization {
         }
     }
 
-    /// The counter tracks of each GPU.
     pub fn counter_tracks(&self) -> Vec<CounterTrack> {
         let mut counter_tracks = Vec::new();
         for (agent, gpu) in (0..).map(AgentId).zip(&self.gpus) {
@@ -137,9 +132,7 @@ fn hundredths(value: f64) -> f64 {
 struct Span {
     from: u64,
     to: u64,
-    /// The number of the step.
     first: usize,
-    /// The end of that step.
     end: u64,
     step: u64,
 }
@@ -173,7 +166,7 @@ impl Amounts {
         self.whole[last] -= rate;
     }
 
-    /// The amount in each step, then a zero.
+    /// By step, then a zero.
     fn totals(&self, step: u64) -> Vec<i128> {
         let mut open = 0;
         let total = |(at, whole): (usize, &i128)| {
@@ -201,7 +194,6 @@ mod tests {
         counters.counter_tracks().into_iter().map(values).collect()
     }
 
-    /// The values of each counter, of ops with their bytes.
     fn values(end: i64, ops: &[(i64, i64, Option<u64>)]) -> Vec<Vec<f64>> {
         let mut counters = Utilization::new((0, end));
         for &(start, end, bytes) in ops {

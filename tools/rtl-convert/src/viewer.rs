@@ -18,16 +18,13 @@ use crate::timeline::TimelineBuilder;
 const BROWSER: u64 = 3_000_000;
 
 /// Writes the output of a job in the format of `W`.
-///
-/// # Errors
-/// The trace cannot be read, or a file cannot grow.
 pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let file = AtomicFile::create(job.output, &job.rules())?;
     let mut builder = TimelineBuilder::new(file.folder(), job.render.group_by, job.render.kernel_names);
     // Arguments include threads, which place ranges on tracks.
     let select = Select { ids: false, launch: !job.render.no_args, ..Select::everything() };
     let tables = job.source.stream_to(&select, &mut Timeline(&mut builder))?;
-    if let Some(mut hardware) = HardwareCounters::of(&tables) {
+    if let Some(mut hardware) = HardwareCounters::from_tables(&tables) {
         // Counters follow their dispatches in the trace, so a second pass finds the dispatches by id.
         let select = Select { ids: true, secondary: false, ..select };
         job.source.stream(&select, |batch| {
@@ -59,7 +56,6 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     Ok(Written { warnings: warnings.into_iter().collect(), ..Written::one(job, rows) })
 }
 
-/// Takes the rows of a trace; the events are sorted while more are read.
 struct Timeline<'b, 'a>(&'b mut TimelineBuilder<'a>);
 
 impl PieceSink for Timeline<'_, '_> {

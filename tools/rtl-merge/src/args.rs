@@ -131,13 +131,11 @@ pub enum ReportFormat {
 
 impl Options {
     /// The path of the merged trace.
-    #[must_use]
     pub fn output(&self) -> &Path {
         self.output.as_deref().unwrap_or(Path::new("merged.db"))
     }
 
     /// The format of the merged trace.
-    #[must_use]
     pub fn format(&self) -> Format {
         let is_rpd = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
         self.output_format.unwrap_or(if is_rpd { Format::Rpd } else { Format::Native })

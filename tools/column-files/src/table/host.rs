@@ -5,11 +5,10 @@ use rtl_schema::table::{self, ApiLaunch, RangeKind};
 
 use crate::rows::{Column, Piece, Rows, gpu, known};
 
-/// API calls.
 pub(super) fn calls(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let calls = &piece.rows.api_calls;
     let rows: Vec<usize> = rows.collect();
-    Rows::of(piece, &rows)
+    Rows::new(piece, &rows)
         .add("id", |&row| calls.id.get(row))
         .text("name", |&row| calls.name[row])
         .text("domain", |&row| calls.domain.get(row))
@@ -25,9 +24,8 @@ pub(super) fn calls(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Arguments of calls, one by one.
 pub(super) fn arguments(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.api_calls.arguments[rows])
+    Rows::new(piece, &piece.rows.api_calls.arguments[rows])
         .add("call_id", |row| piece.rows.api_calls.id.get(row.call as usize))
         .add("position", |row| row.position)
         .text("type", |row| row.kind)
@@ -36,12 +34,11 @@ pub(super) fn arguments(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Parameters of launches and copies, as the call states them.
 pub(super) fn launches(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let shape =
         |row: &ApiLaunch| row.shape.map(|shape| piece.references.shapes.get(shape)).unwrap_or_default();
     let is_copy = |row: &ApiLaunch| row.kernel == NameId::NONE && row.shape.is_none();
-    Rows::of(piece, &piece.rows.api_calls.launches[rows])
+    Rows::new(piece, &piece.rows.api_calls.launches[rows])
         .add("call_id", |row| piece.rows.api_calls.id.get(row.call as usize))
         .text("kernel", |row| row.kernel)
         .text("stream", |row| row.stream)
@@ -62,15 +59,13 @@ pub(super) fn launches(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Links of ops to further calls.
 pub(super) fn links(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.extra_links[rows])
+    Rows::new(piece, &piece.rows.extra_links[rows])
         .add("op_id", |row| row.0)
         .add("call_id", |row| row.1)
         .finish()
 }
 
-/// Ranges and markers.
 pub(super) fn ranges(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &table::Range| match row.kind {
         _ if row.is_marker() => Some("marker"),
@@ -78,7 +73,7 @@ pub(super) fn ranges(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         RangeKind::Process => Some("process"),
         RangeKind::Marker | RangeKind::Unknown => None,
     };
-    Rows::of(piece, &piece.rows.ranges[rows])
+    Rows::new(piece, &piece.rows.ranges[rows])
         .add("id", |row| row.id)
         .word("kind", kind)
         .text("name", |row| row.name)
@@ -90,9 +85,8 @@ pub(super) fn ranges(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Allocations and scratch events.
 pub(super) fn allocations(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.allocations[rows])
+    Rows::new(piece, &piece.rows.allocations[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
         .word("level", |row| Some(row.level.label()))
@@ -109,11 +103,10 @@ pub(super) fn allocations(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Operators of frameworks.
 pub(super) fn operators(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let operators = &piece.rows.operators;
     let rows: Vec<usize> = rows.collect();
-    Rows::of(piece, &rows)
+    Rows::new(piece, &rows)
         .add("id", |&row| operators.id.get(row))
         .text("name", |&row| operators.name[row])
         .process(|&row| operators.process.get(row))
@@ -130,11 +123,10 @@ pub(super) fn operators(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Python functions and modules of frameworks.
 pub(super) fn python_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let frames = &piece.rows.python_frames;
     let rows: Vec<usize> = rows.collect();
-    Rows::of(piece, &rows)
+    Rows::new(piece, &rows)
         .add("id", |&row| frames.id.get(row))
         .text("name", |&row| frames.name[row])
         .process(|&row| frames.process.get(row))
@@ -146,9 +138,8 @@ pub(super) fn python_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column>
         .finish()
 }
 
-/// Allocations and releases of the allocators of frameworks.
 pub(super) fn memory_events(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.memory_events[rows])
+    Rows::new(piece, &piece.rows.memory_events[rows])
         .add("id", |row| row.id)
         .add("gpu", |row| gpu(piece.references, row.agent))
         .process(|row| row.process)
@@ -161,9 +152,8 @@ pub(super) fn memory_events(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column>
         .finish()
 }
 
-/// Spans that a profiler states beside the events that it recorded.
 pub(super) fn spans(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.spans[rows])
+    Rows::new(piece, &piece.rows.spans[rows])
         .add("id", |row| row.id)
         .word("kind", |row| Some(row.kind.label()))
         .text("name", |row| row.name)
@@ -174,9 +164,8 @@ pub(super) fn spans(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Sampled quantities.
 pub(super) fn monitors(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.monitors[rows])
+    Rows::new(piece, &piece.rows.monitors[rows])
         .text("device_type", |row| row.device_kind)
         .add("device", |row| row.device)
         .text("name", |row| row.name)
@@ -186,9 +175,8 @@ pub(super) fn monitors(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Call stacks.
 pub(super) fn stack_frames(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.stack_frames[rows])
+    Rows::new(piece, &piece.rows.stack_frames[rows])
         .add("call_id", |row| row.call)
         .add("depth", |row| row.depth)
         .text("name", |row| row.name)

@@ -14,7 +14,7 @@ enum Op<'a> {
 }
 
 impl<'a> Op<'a> {
-    fn of(tables: &'a Tables, row: usize) -> Self {
+    fn at(tables: &'a Tables, row: usize) -> Self {
         let (dispatches, copies) = (tables.dispatches.len(), tables.copies.len());
         if row < dispatches {
             return Self::Kernel(row);
@@ -41,7 +41,6 @@ impl<'a> Op<'a> {
         if let Self::Copy(copy) = self { Some(copy) } else { None }
     }
 
-    /// A value that all ops have.
     #[inline(always)]
     fn value<T>(
         &self,
@@ -57,10 +56,9 @@ impl<'a> Op<'a> {
     }
 }
 
-/// Kernels, copies, fills and barriers.
 pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let (kernels, references) = (&piece.rows.dispatches, piece.references);
-    let ops: Vec<Op<'_>> = rows.map(|row| Op::of(piece.rows, row)).collect();
+    let ops: Vec<Op<'_>> = rows.map(|row| Op::at(piece.rows, row)).collect();
     let track = |op: &Op<'_>| {
         references.tracks.get(op.value(|row| kernels.track[row], |copy| copy.track, |barrier| barrier.track))
     };
@@ -76,7 +74,7 @@ pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         let shape = op.kernel().and_then(|row| kernels.shape.get(row));
         shape.map(|shape| references.shapes.get(shape)).unwrap_or_default()
     };
-    Rows::of(piece, &ops)
+    Rows::new(piece, &ops)
         .add("id", |op| op.value(|row| kernels.id.get(row), |copy| copy.id, |barrier| barrier.id))
         .word("kind", |op| Some(op.kind()))
         .text("name", |op| op.value(|row| kernels.name[row], |copy| copy.name, |barrier| barrier.name))
@@ -109,9 +107,8 @@ pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Hardware counters.
 pub(super) fn counters(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.counters[rows])
+    Rows::new(piece, &piece.rows.counters[rows])
         .add("op_id", |row| row.dispatch)
         .text("name", |row| row.name)
         .add("value", |row| row.value)

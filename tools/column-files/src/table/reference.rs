@@ -6,7 +6,6 @@ use rtl_schema::table::{Agent, AgentKind};
 
 use crate::rows::{Column, Piece, Rows};
 
-/// GPUs and other agents.
 pub(super) fn agents(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
     let kind = |row: &Agent| match row.kind {
         AgentKind::Gpu => Some("gpu"),
@@ -14,7 +13,7 @@ pub(super) fn agents(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         AgentKind::Other => Some("other"),
         AgentKind::Unknown => None,
     };
-    Rows::of(piece, &piece.rows.agents[rows])
+    Rows::new(piece, &piece.rows.agents[rows])
         .word("kind", kind)
         .add("gpu", |row| (row.kind == AgentKind::Gpu).then_some(row.number))
         .add("node", |row| row.node)
@@ -26,9 +25,8 @@ pub(super) fn agents(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Processes.
 pub(super) fn processes(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.processes[rows])
+    Rows::new(piece, &piece.rows.processes[rows])
         .add("pid", |row| row.pid)
         .add("ppid", |row| row.ppid)
         .add("node", |row| row.node)
@@ -44,18 +42,16 @@ pub(super) fn processes(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Named threads.
 pub(super) fn threads(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.threads[rows])
+    Rows::new(piece, &piece.rows.threads[rows])
         .process(|row| row.process)
         .add("tid", |row| row.tid)
         .word("name", |row| row.name.as_deref())
         .finish()
 }
 
-/// Loaded kernels.
 pub(super) fn kernels(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.symbols[rows])
+    Rows::new(piece, &piece.rows.symbols[rows])
         .add("kernel_id", |row| row.id)
         .process(|row| row.process)
         .text("name", |row| row.name)
@@ -69,9 +65,8 @@ pub(super) fn kernels(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .finish()
 }
 
-/// Metadata of the source.
 pub(super) fn metadata(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
-    Rows::of(piece, &piece.rows.info.metadata[rows])
+    Rows::new(piece, &piece.rows.info.metadata[rows])
         .word("tag", |row| Some(row.0.as_str()))
         .word("value", |row| Some(row.1.as_str()))
         .finish()

@@ -1,4 +1,4 @@
-//! What the host did.
+//! Reads the tables of the host: calls, operators, ranges and allocations, as far as they are selected.
 
 use rtl_schema::table::{
     Allocation, AllocationKind, AllocationLevel, ApiCall, MemoryEvent, Operator, PythonFrame, Range,
@@ -10,7 +10,6 @@ use super::Reading;
 use super::rows::{Column, Group};
 
 impl Reading<'_> {
-    /// Reads calls, operators, ranges and allocations, as far as they are selected.
     pub(super) fn host(&mut self) -> Result<()> {
         let select = self.select;
         if select.api {
@@ -85,7 +84,7 @@ impl Reading<'_> {
                 values: NameId::NONE,
                 sequence: sequences.as_type(row),
                 forward_thread: forward.as_type(row).unwrap_or(0),
-                ..Operator::default()
+                id: 0,
             });
         }
         Ok(())
@@ -192,14 +191,14 @@ impl Reading<'_> {
                 address: addresses.bits(row),
                 bytes: bytes.bits(row).unwrap_or(0),
                 correlation: correlations.id(row),
-                ..Allocation::default()
+                id: 0,
+                flags: None,
             });
         }
         Ok(())
     }
 }
 
-/// The value that the word of a row names.
 fn value<T: Copy>(words: &[(&str, T)], column: &Column<columnar::Text>, row: usize) -> Option<T> {
     let text = column.get(row)?;
     words.iter().find(|(word, _)| text.as_str() == Some(word)).map(|(_, value)| *value)

@@ -21,7 +21,6 @@ pub fn read_as_traces() {
     rtl_schema::set_data_set_reader(open);
 }
 
-/// A run that was opened.
 #[derive(Debug)]
 struct Run {
     folder: PathBuf,
@@ -67,7 +66,7 @@ impl StoredRun for Run {
         tables.info.dialect = self.dialect;
         tables.info.tool.clone_from(&self.manifest.source.tool);
         tables.info.tool_version.clone_from(&self.manifest.source.tool_version);
-        let mut trace = Reading { run: self, select, places: Places::of(&tables), tables };
+        let mut trace = Reading { run: self, select, places: Places::new(&tables), tables };
         trace.metadata()?;
         trace.ops()?;
         trace.host()?;
@@ -75,7 +74,6 @@ impl StoredRun for Run {
     }
 }
 
-/// A trace that is being read.
 struct Reading<'a> {
     run: &'a Run,
     select: &'a Select,
@@ -84,7 +82,7 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Passes the row groups of a table to `each`, where the run has it.
+    /// Does nothing where the run lacks the table.
     fn each(&mut self, table: &str, mut each: impl FnMut(&mut Self, &Group<'_>) -> Result<()>) -> Result<()> {
         let run = self.run;
         let Some(manifest) = run.manifest.tables.get(table) else { return Ok(()) };

@@ -18,13 +18,10 @@ const DIRECTIONS: [Direction; 5] = [
     Direction::Fill,
 ];
 
-/// Registers of a kernel of a process.
 type Registers = (ProcessId, NameId, [Option<u32>; 3]);
 
-/// Where the dispatches of each rank are.
 type Ranks = FxHashMap<Option<u32>, Range<usize>>;
 
-/// The columns of rows that ran on a track.
 struct Tracks {
     gpus: Column<i64>,
     queues: Column<i64>,
@@ -33,7 +30,7 @@ struct Tracks {
 }
 
 impl Tracks {
-    fn of(group: &Group<'_>) -> Result<Self> {
+    fn read(group: &Group<'_>) -> Result<Self> {
         Ok(Self {
             gpus: group.integers("gpu")?,
             queues: group.integers("queue")?,
@@ -43,7 +40,6 @@ impl Tracks {
     }
 }
 
-/// The columns that tie ops to calls and ranges, where they are selected.
 struct Links {
     ids: Column<i64>,
     tids: Column<i64>,
@@ -53,7 +49,6 @@ struct Links {
 }
 
 impl Reading<'_> {
-    /// Reads the ops.
     pub(super) fn ops(&mut self) -> Result<()> {
         let mut ranks: Ranks = FxHashMap::default();
         let mut symbols = FxHashMap::default();
@@ -83,8 +78,8 @@ impl Reading<'_> {
         Ok(self.tables.tracks.intern(Track { process, agent, queue, stream, hardware_queue: None }))
     }
 
-    /// Whether ops get the thread and the correlation id of their call. As for a database around `rocpd_op`, they only fill
-    /// memory where there are no calls.
+    /// Ops get the thread and the correlation id of their call. As for a database around `rocpd_op`, they only fill memory where there are
+    /// no calls.
     fn ties_ops(&self) -> bool {
         use rtl_schema::Dialect::{Lite, Native, Rpd2, Rpd3};
         let select = self.select;
@@ -108,7 +103,7 @@ impl Reading<'_> {
         let starts = group.starts()?;
         let durations = group.durations(&starts)?;
         let names = group.names("name", &mut self.tables.strings)?;
-        let (tracks, links, graphs) = (Tracks::of(group)?, self.links(group)?, group.bools("graph")?);
+        let (tracks, links, graphs) = (Tracks::read(group)?, self.links(group)?, group.bools("graph")?);
         let (launch, shapes) = (self.select.launch, self.select.shapes || self.select.launch);
         let axes = |names: [&str; 3]| -> Result<[Column<i64>; 3]> {
             let [x, y, z] = names.map(|name| group.integers_if(shapes, name));
@@ -138,9 +133,24 @@ impl Reading<'_> {
                 let process = self.tables.tracks.get(track).process;
                 *symbols.entry((process, name, numbers)).or_insert_with(|| {
                     let [vgprs, sgprs, agprs] = numbers;
-                    let mangled = NameId::NONE;
                     let all = &mut self.tables.symbols;
-                    all.push(Symbol { process, name, mangled, vgprs, sgprs, agprs, ..Symbol::default() });
+                    all.push(Symbol {
+                        process,
+                        id: 0,
+                        name,
+                        mangled: NameId::NONE,
+                        code_object: 0,
+                        kernel_object: 0,
+                        kernarg: None,
+                        lds: None,
+                        scratch: None,
+                        sgprs,
+                        vgprs,
+                        agprs,
+                        kernarg_alignment: None,
+                        entry_offset: None,
+                        address: None,
+                    });
                     SymbolId(all.len() as u32 - 1)
                 })
             });
@@ -167,7 +177,7 @@ impl Reading<'_> {
         let starts = group.starts()?;
         let durations = group.durations(&starts)?;
         let names = group.names("name", &mut self.tables.strings)?;
-        let (tracks, links) = (Tracks::of(group)?, self.links(group)?);
+        let (tracks, links) = (Tracks::read(group)?, self.links(group)?);
         let (directions, bytes) = (group.texts("direction")?, group.integers("bytes")?);
         let agents = [group.integers("source_gpu")?, group.integers("destination_gpu")?];
         let addresses = [group.integers("source_address")?, group.integers("destination_address")?];
@@ -202,7 +212,7 @@ impl Reading<'_> {
         let starts = group.starts()?;
         let durations = group.durations(&starts)?;
         let names = group.names("name", &mut self.tables.strings)?;
-        let (tracks, links) = (Tracks::of(group)?, self.links(group)?);
+        let (tracks, links) = (Tracks::read(group)?, self.links(group)?);
         for (row, (&start, &duration)) in starts.iter().zip(&durations).enumerate() {
             let track = self.track(group, &tracks, row)?;
             let (id, correlation) = (links.ids.id(row), links.correlations.id(row));
@@ -240,7 +250,7 @@ impl Reading<'_> {
         let number = |name| group.integers(name);
         let (sizes, sequences) = (number("size")?, number("sequence")?);
         let (sent, received) = (number("sent")?, number("received")?);
-        let tracks = Tracks::of(group)?;
+        let tracks = Tracks::read(group)?;
         for (row, &start) in starts.iter().enumerate() {
             let track = self.track(group, &tracks, row)?;
             let dispatches = &mut self.tables.dispatches;

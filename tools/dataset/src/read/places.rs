@@ -9,7 +9,7 @@ use crate::damage::damaged;
 
 /// Where rows happened.
 pub(super) struct Places {
-    /// The first process of each rank and id.
+    /// By rank and id, the first process.
     processes: FxHashMap<(Option<u32>, Option<i64>), ProcessId>,
     gpus: FxHashMap<i64, AgentId>,
     /// In place of all agents that are no GPUs.
@@ -17,7 +17,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of(tables: &Tables) -> Self {
+    pub(super) fn new(tables: &Tables) -> Self {
         let mut processes = FxHashMap::default();
         for (number, process) in (0..).zip(&tables.processes) {
             processes.entry((process.rank, process.pid)).or_insert(ProcessId(number));
@@ -30,7 +30,7 @@ impl Places {
         Self { processes, gpus, other: other.map(|(id, _)| id) }
     }
 
-    /// The process of a row; `pids` has the ids.
+    /// `pids` has the ids.
     pub(super) fn process(&self, group: &Group<'_>, pids: &Column<i64>, row: usize) -> Result<ProcessId> {
         let pid = pids.get(row);
         self.processes.get(&(group.rank(row), pid)).copied().ok_or_else(|| {
@@ -39,14 +39,12 @@ impl Places {
         })
     }
 
-    /// The GPU of a row, if it has one.
     pub(super) fn gpu(&self, group: &Group<'_>, gpus: &Column<i64>, row: usize) -> Result<Option<AgentId>> {
         let Some(gpu) = gpus.get(row) else { return Ok(None) };
         let agent = self.gpus.get(&gpu).copied();
         agent.map(Some).ok_or_else(|| damaged(group.path, format!("a row of GPU {gpu}, which is unknown")))
     }
 
-    /// The agent of an op.
     pub(super) fn agent(
         &mut self,
         group: &Group<'_>,

@@ -16,7 +16,6 @@ pub(super) struct Group<'a> {
     file: &'a Reader,
     pub(super) path: &'a Path,
     group: usize,
-    /// How many rows it has.
     pub(super) rows: usize,
     ranks: Column<i64>,
 }
@@ -53,7 +52,6 @@ pub(super) struct Column<T> {
 }
 
 impl<T: Clone> Column<T> {
-    /// The value of a row.
     pub(super) fn get(&self, row: usize) -> Option<T> {
         let known = self.known.get(row).copied().unwrap_or(true);
         self.values.get(row).filter(|_| known).cloned()
@@ -77,10 +75,8 @@ impl Column<i64> {
     }
 }
 
-/// Columns of one type.
 macro_rules! of_type {
     ($name:ident, $variant:ident, $type:ty) => {
-        /// A column of this type by name.
         pub(super) fn $name(&self, name: &str) -> Result<Column<$type>> {
             match self.values(name)? {
                 None => Ok(Column { values: Vec::new(), known: Vec::new() }),
@@ -97,17 +93,14 @@ impl Group<'_> {
     of_type!(bools, Bools, bool);
     of_type!(texts, Texts, Text);
 
-    /// The rank of a row.
     pub(super) fn rank(&self, row: usize) -> Option<u32> {
         self.ranks.as_type(row)
     }
 
-    /// A column of integers, where it is selected.
     pub(super) fn integers_if(&self, selected: bool, name: &str) -> Result<Column<i64>> {
         if selected { self.integers(name) } else { Ok(Column::default()) }
     }
 
-    /// The strings of a column of texts.
     pub(super) fn names(&self, name: &str, strings: &mut Strings) -> Result<Vec<NameId>> {
         let texts = self.texts(name)?;
         // Rows share the texts of a dictionary.

@@ -24,7 +24,6 @@ use crate::tracks::{self, TrackGroup};
 use crate::viewer;
 use render::{Batch, Placed, Renderings, Texts, microseconds};
 
-/// The format.
 pub const FORMAT: Format = Format {
     name: "perfetto-json",
     aliases: &["json", "chrome", "perfetto"],
@@ -54,7 +53,6 @@ pub struct Json {
     beginnings: Arc<Vec<Arc<[u8]>>>,
     free_ids: Box<dyn Iterator<Item = u64>>,
     autograd: AutogradArrows,
-    /// The number of arrows between operators so far.
     autograd_arrows: u64,
 }
 
@@ -104,7 +102,6 @@ impl Json {
         }
     }
 
-    /// Begins an object. What is rendered so far comes before the next event.
     fn separate(&mut self) {
         self.text(self.separator);
         self.separator = ",\n";
@@ -115,7 +112,6 @@ impl Json {
         self.batch.text.extend_from_slice(text.as_bytes());
     }
 
-    /// Nanoseconds as microseconds.
     #[inline]
     fn microseconds(&mut self, ns: u64) {
         microseconds(ns, &mut self.batch.text);
@@ -272,7 +268,6 @@ mod tests {
     use crate::timeline::TimelineBuilder;
     use crate::tracks::GroupBy;
 
-    /// Kernels that overlap in pairs, and operators with backward ones, in batches of a number of events.
     fn file(length: usize) -> Vec<u8> {
         let mut tables = Tables::default();
         tables.processes.push(Process::default());

@@ -25,7 +25,6 @@ const EVENT: usize = 640;
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(super) events: Vec<Placed>,
-    /// Text that was rendered already.
     pub(super) text: Vec<u8>,
     /// How many events and how much of the text come first, then what follows: the next events, and so on.
     pub(super) cuts: Vec<(usize, usize)>,
@@ -33,32 +32,27 @@ pub struct Batch {
     pub(super) beginnings: Arc<Vec<Arc<[u8]>>>,
 }
 
-/// An event with its place in the file.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) event: Event,
-    /// The number of the lane in the file.
     pub(super) beginning: u32,
-    /// The number of the lane in its track.
     pub(super) lane: usize,
     pub(super) end: Option<End>,
 }
 
-/// What was rendered once and is used again.
+/// Texts that were rendered once and are used again.
 pub struct Renderings {
     /// Where times count from, in ns: the whole microsecond before the first moment, because readers round to those.
     pub(super) base: i64,
-    /// Whether correlation ids are unique in the file.
+    /// Correlation ids are unique in the file.
     pub(super) one_space: bool,
     pub(super) event_names: SharedCache,
     pub(super) args: EventArgs,
     pub(super) texts: Texts,
 }
 
-/// Stored texts as JSON.
 pub(super) struct Texts {
     strings: SharedCache,
-    /// Those that are documents themselves.
     documents: SharedCache,
 }
 
@@ -71,7 +65,6 @@ struct Page<'a> {
 }
 
 impl Batch {
-    /// The bytes in the file.
     pub(super) fn render(&self, renderings: &Renderings, layout: &TimelineLayout<'_>) -> Vec<u8> {
         let page = Vec::with_capacity(self.text.len() + self.events.len() * EVENT);
         let mut page = Page { page, renderings, layout, beginnings: &self.beginnings };
@@ -191,7 +184,6 @@ impl Page<'_> {
         self.page.extend_from_slice(text.as_bytes());
     }
 
-    /// A time since the base.
     #[inline]
     fn microseconds(&mut self, time: i64) {
         microseconds(time.abs_diff(self.renderings.base), &mut self.page);
@@ -207,7 +199,7 @@ pub(super) fn microseconds(ns: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&[b'.', digit(100), digit(10), digit(1)]);
 }
 
-/// Kineto's category of an event; barriers and markers, which it does not know, have their own.
+/// Barriers and markers, which Kineto does not know, have their own category.
 fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
     match event.kind {
         Kind::Copy if event.direction() == Direction::Fill => "gpu_memset",
@@ -223,7 +215,7 @@ fn category(layout: &TimelineLayout<'_>, event: &Event) -> &'static str {
     }
 }
 
-/// Whether a call is one of CUDA's driver: `cuLaunchKernel`.
+/// Functions of CUDA's driver are named like `cuLaunchKernel`.
 fn is_of_driver(strings: &Strings, event: &Event) -> bool {
     let function = if event.function.is_some() { event.function } else { event.name };
     let is_driver =
@@ -231,13 +223,11 @@ fn is_of_driver(strings: &Strings, event: &Event) -> bool {
     function.is_some() && is_driver(strings.get(function))
 }
 
-/// Whether a text is JSON.
 fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 impl Texts {
-    /// Those of a trace with this number of strings.
     pub(super) fn new(strings: usize) -> Self {
         Self { strings: SharedCache::new(strings), documents: SharedCache::new(strings) }
     }
@@ -290,7 +280,6 @@ impl ArgWriter for &Texts {
     }
 }
 
-/// The name of an argument that Kineto has, else our own.
 #[inline]
 fn kineto(name: EventArg) -> &'static str {
     match name {
@@ -302,7 +291,6 @@ fn kineto(name: EventArg) -> &'static str {
     }
 }
 
-/// The name of an argument, with the comma before it.
 #[inline]
 fn key(name: EventArg, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(b",\"");

@@ -3,7 +3,6 @@
 /// The only packet sequence of a file, so that each text is interned once.
 pub const SEQUENCE: u64 = 1;
 
-/// The file: packets, one after the other.
 pub mod trace {
     pub const PACKET: u32 = 1;
 }
@@ -22,7 +21,7 @@ pub mod packet {
     pub const FIRST_PACKET_ON_SEQUENCE: u32 = 87;
 }
 
-/// Values of [`packet::SEQUENCE_FLAGS`].
+/// Bits of [`packet::SEQUENCE_FLAGS`].
 pub mod sequence_flags {
     pub const INCREMENTAL_STATE_CLEARED: u64 = 1;
     pub const NEEDS_INCREMENTAL_STATE: u64 = 2;
@@ -69,9 +68,7 @@ pub mod track_descriptor {
     pub const SIBLING_MERGE_BEHAVIOR: u32 = 15;
     pub const SIBLING_MERGE_KEY_INT: u32 = 17;
 
-    /// Of child orderings: by rank.
     pub const EXPLICIT: u64 = 3;
-    /// Of merge behaviors.
     pub const BY_SIBLING_MERGE_KEY: u64 = 3;
 }
 
@@ -92,7 +89,6 @@ pub mod counter_descriptor {
     pub const UNIT: u32 = 3;
     pub const UNIT_NAME: u32 = 6;
 
-    /// Of units.
     pub const SIZE_BYTES: u64 = 3;
 }
 
@@ -106,7 +102,6 @@ pub mod track_event {
     pub const FLOW_IDS: u32 = 47;
     pub const TERMINATING_FLOW_IDS: u32 = 48;
 
-    /// Of types.
     pub const SLICE_BEGIN: u64 = 1;
     pub const SLICE_END: u64 = 2;
     pub const INSTANT: u64 = 3;
@@ -141,7 +136,6 @@ pub mod graphics_context {
     pub const PID: u32 = 2;
     pub const API: u32 = 3;
 
-    /// Of APIs.
     pub const HIP: u64 = 5;
 }
 
@@ -150,6 +144,5 @@ pub mod gpu_specification {
     pub const NAME: u32 = 2;
     pub const CATEGORY: u32 = 4;
 
-    /// Of categories.
     pub const COMPUTE: u64 = 2;
 }

@@ -15,18 +15,17 @@ use crate::event_args::{ArgWriter, EventArg};
 /// The numbers of texts in arguments. Batches on other threads read those that [`Interning`] gave out before it sent them.
 #[derive(Debug)]
 pub struct TextNumbers {
-    /// Those of stored texts, by string; 0 is none so far.
+    /// By string; 0 is none so far.
     stored: Box<[AtomicU32]>,
     others: Mutex<FxHashMap<String, u32>>,
 }
 
 impl TextNumbers {
-    /// No numbers for the texts of a trace with that many strings.
     pub fn new(strings: usize) -> Self {
         Self { stored: (0..strings).map(|_| AtomicU32::new(0)).collect(), others: Mutex::default() }
     }
 
-    /// The number of a text that is not stored, where it has one; each is asked for once.
+    /// Each text that is not stored is asked for once.
     fn other(&self, text: &str) -> Option<u32> {
         self.others.lock().unwrap_or_else(PoisonError::into_inner).get(text).copied()
     }
@@ -37,15 +36,13 @@ impl TextNumbers {
 pub struct Interning {
     /// Entries that no packet has.
     fresh: Vec<u8>,
-    /// Whether a name was written; name `n` has number `n + 1`, because 0 is invalid.
+    /// Marks names that were written; name `n` has number `n + 1`, because 0 is invalid.
     event_names: Vec<bool>,
     texts: Arc<TextNumbers>,
-    /// How many texts have numbers.
     count: u32,
 }
 
 impl Interning {
-    /// The entries of every file: categories, names of arguments.
     pub fn new(texts: Arc<TextNumbers>) -> Self {
         let mut interning = Self { fresh: Vec::new(), event_names: Vec::new(), texts, count: 0 };
         for kind in Kind::ALL {
@@ -57,7 +54,6 @@ impl Interning {
         interning
     }
 
-    /// Whether there are entries that no packet has.
     pub fn is_fresh(&self) -> bool {
         !self.fresh.is_empty()
     }
@@ -73,7 +69,6 @@ impl Interning {
         Message(&mut self.fresh).message(field, write);
     }
 
-    /// The number of an event's name.
     #[inline]
     pub fn event_name<'a>(&mut self, number: usize, text: impl FnOnce() -> Cow<'a, str>) -> u32 {
         let iid = number as u32 + 1;
@@ -85,7 +80,6 @@ impl Interning {
         iid
     }
 
-    /// The number of a new text.
     fn value(&mut self, text: &str) -> u32 {
         self.count += 1;
         self.add(interned_data::DEBUG_ANNOTATION_STRING_VALUES, self.count.into(), text);
@@ -125,7 +119,6 @@ impl ArgWriter for Interning {
     }
 }
 
-/// The number of a category.
 #[inline]
 pub fn category(kind: Kind) -> u64 {
     kind as u64 + 1

@@ -22,7 +22,6 @@ use crate::layout::{EventWriter, PAGE, TimelineLayout};
 use crate::tracks::{self, TrackGroup};
 use crate::{utilization, viewer};
 
-/// The format.
 pub const FORMAT: Format = Format {
     name: "pftrace",
     aliases: &["perfetto-trace"],
@@ -47,13 +46,11 @@ const EVENT: usize = 120;
 pub struct Pftrace {
     batch: Batch,
     interning: Interning,
-    /// Finds the texts of arguments.
     args: EventArgs,
-    /// What GPU ops as render stages refer to, if requested.
+    /// Entries that GPU ops as render stages refer to, if requested.
     specifications: Option<Specifications>,
-    /// How many render stages there are.
     stages: u64,
-    /// The uuid of every lane of every track.
+    /// By track and lane.
     lanes: Vec<Vec<u32>>,
     uuids: u32,
 }
@@ -226,12 +223,11 @@ impl EventWriter for Pftrace {
     }
 }
 
-/// The time in the file: that of the trace, or from its first moment if that is negative.
+/// A file whose first moment is negative counts from there, because times have no sign.
 fn time_of(time: i64, layout: &TimelineLayout<'_>) -> u64 {
     time.abs_diff(layout.span.0.min(0))
 }
 
-/// The uuid of a group.
 fn parent(group: TrackGroup, layout: &TimelineLayout<'_>) -> u64 {
     layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
 }
@@ -248,7 +244,6 @@ mod tests {
     use crate::timeline::TimelineBuilder;
     use crate::tracks::GroupBy;
 
-    /// Kernels that overlap, some of them empty; copies, nested calls with arrows, markers, and a range around all.
     fn tables() -> Tables {
         let mut tables = Tables::default();
         tables.processes.push(Process::default());
@@ -272,7 +267,6 @@ mod tests {
         tables
     }
 
-    /// The packets of the events, and how many others there are bytes of, in batches of a number of events.
     fn file(length: usize, gpu_events: bool) -> (Vec<u8>, usize) {
         let tables = tables();
         let folder = tempfile::tempdir().unwrap();

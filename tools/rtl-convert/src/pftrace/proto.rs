@@ -1,6 +1,5 @@
 //! Writes protocol buffers: a message is a sequence of fields, each a tag and its content.
 
-/// Wire types.
 const VARINT: u64 = 0;
 const FIXED64: u64 = 1;
 const LENGTH: u64 = 2;
@@ -35,13 +34,11 @@ impl Message<'_> {
         self.fixed(field, value.to_bits());
     }
 
-    /// A text.
     #[inline]
     pub fn text(&mut self, field: u32, text: &str) {
         self.content(field, text.as_bytes());
     }
 
-    /// An encoded message.
     #[inline]
     pub fn content(&mut self, field: u32, content: &[u8]) {
         self.tag(field, LENGTH);
@@ -49,7 +46,6 @@ impl Message<'_> {
         self.0.extend_from_slice(content);
     }
 
-    /// A message within this one.
     #[inline]
     pub fn message(&mut self, field: u32, write: impl FnOnce(&mut Self)) {
         self.tag(field, LENGTH);

@@ -19,29 +19,26 @@ const EVENT: usize = 160;
 /// Events in turn, with all that depends on those before them.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Packets before those of the events: what these refer to.
+    /// Packets of entries that those of the events refer to.
     pub(super) beginning: Vec<u8>,
     pub(super) events: Vec<Placed>,
     /// The time of the packet before in ns.
     pub(super) now: i64,
     /// The ends and lanes of slices that are open where the batch begins.
     pub(super) open: Vec<OpenSlice>,
-    /// How many render stages come before.
+    /// The number of render stages before.
     pub(super) stages: u64,
-    /// Whether no event comes after.
+    /// No event comes after the batch.
     pub(super) is_last: bool,
 }
 
 /// The end of a slice in ns, and its lane.
 pub(super) type OpenSlice = (i64, u32);
 
-/// An event with its numbers in the file.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) event: Event,
-    /// The uuid of its lane; 0 of a render stage.
     pub(super) uuid: u32,
-    /// The number of its name; 0 of a render stage.
     pub(super) name: u32,
     pub(super) end: Option<End>,
 }
@@ -55,7 +52,6 @@ impl Placed {
     }
 }
 
-/// What batches have in common.
 #[derive(Debug)]
 pub struct Renderings {
     args: EventArgs,
@@ -63,7 +59,6 @@ pub struct Renderings {
 }
 
 impl Renderings {
-    /// Nothing rendered so far.
     pub(super) fn new(layout: &TimelineLayout<'_>) -> Self {
         let texts = Arc::new(TextNumbers::new(layout.tables.strings.len()));
         Self { args: EventArgs::new(layout.tables), texts }
@@ -74,7 +69,6 @@ impl Renderings {
 struct Page<'a> {
     page: Vec<u8>,
     open: BinaryHeap<Reverse<OpenSlice>>,
-    /// The time of the previous packet in ns.
     now: i64,
     stages: u64,
     renderings: &'a Renderings,
@@ -82,7 +76,6 @@ struct Page<'a> {
 }
 
 impl Batch {
-    /// The bytes in the file.
     pub(super) fn render(self, renderings: &Renderings, layout: &TimelineLayout<'_>) -> Vec<u8> {
         let Self { beginning: mut page, events, now, open, stages, is_last } = self;
         page.reserve_exact(events.len() * EVENT);
@@ -160,7 +153,6 @@ impl Page<'_> {
         }
     }
 
-    /// The time since the previous packet.
     #[inline]
     fn step(&mut self, time: i64) -> u64 {
         let step = time.abs_diff(self.now);

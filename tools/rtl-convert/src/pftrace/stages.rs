@@ -10,7 +10,6 @@ use crate::event::{Event, Kind};
 use crate::layout::TimelineLayout;
 use crate::tracks::{self, TrackGroup};
 
-/// Whether an event is a render stage.
 #[inline]
 pub fn is_stage(event: &Event, layout: &TimelineLayout<'_>) -> bool {
     layout.options.gpu_events
@@ -46,7 +45,6 @@ pub fn write(event: &Event, id: u64, step: u64, layout: &TimelineLayout<'_>, pag
     });
 }
 
-/// The specifications written so far.
 #[derive(Debug)]
 pub struct Specifications {
     known: Vec<bool>,
@@ -54,7 +52,6 @@ pub struct Specifications {
 }
 
 impl Specifications {
-    /// No specification so far.
     pub fn new(layout: &TimelineLayout<'_>) -> Self {
         Self {
             known: vec![false; layout.tracks.len() + layout.event_names.count()],
@@ -62,7 +59,6 @@ impl Specifications {
         }
     }
 
-    /// Adds what a stage refers to.
     pub fn add(&mut self, event: &Event, layout: &TimelineLayout<'_>, interning: &mut Interning) {
         let track = event.track as usize;
         let at = &layout.tracks[track];
@@ -115,7 +111,6 @@ fn stage(name: usize, layout: &TimelineLayout<'_>) -> u64 {
     (layout.tracks.len() + name) as u64 + 1
 }
 
-/// The number of a process.
 fn context(process: usize) -> u64 {
     process as u64 + 1
 }

@@ -17,7 +17,6 @@ const HEADER: &str = concat!(
     "\n"
 );
 
-/// The file while rows are added.
 pub(super) struct Dispatches {
     file: PageFile,
     rows: i64,

@@ -21,10 +21,8 @@ const OTHER: i64 = 4;
 const GPU: i64 = 6;
 const BARRIERS: i64 = 518;
 
-/// The file while events are added.
 pub(super) struct Json {
     file: PageFile,
-    /// How many processes have a name.
     named: FxHashMap<i64, usize>,
     /// Numbers of streams by process, from 1 in the order of their first ops.
     streams: FxHashMap<(u32, i64), i64>,
@@ -33,7 +31,6 @@ pub(super) struct Json {
     flows: i64,
 }
 
-/// An event with the columns that all have.
 struct Slice<'a> {
     process: i64,
     lane: i64,

@@ -25,7 +25,6 @@ use crate::rocprofv3::page_file::PageFile;
 use crate::rocprofv3::{destination, publish, unwritten};
 use crate::rows::RowCounts;
 
-/// A set of files.
 pub const FORMAT: Format = Format {
     name: "rocprof",
     aliases: &["rocprof-v1"],
@@ -37,7 +36,6 @@ pub const FORMAT: Format = Format {
     write,
 };
 
-/// The files while rows are added.
 struct Files {
     names: NameStyle,
     no_args: bool,
@@ -173,7 +171,6 @@ impl Files {
         }
     }
 
-    /// The complete files with their names.
     fn finish(self, prefix: &Path) -> io::Result<Vec<(PathBuf, AtomicFile)>> {
         let mut all = Vec::new();
         if let Some(dispatches) = self.dispatches {
@@ -196,7 +193,7 @@ impl Files {
     }
 }
 
-/// A stored name, or what stands for it.
+/// The stored name, else `other`.
 fn named_or<'a>(batch: &'a Tables, name: NameId, other: &'static str) -> Cow<'a, str> {
     let stored = if name.is_some() { batch.strings.get(name) } else { "" };
     Cow::Borrowed(if stored.is_empty() { other } else { stored })

@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Calls and their total time in ns, by name.
 #[derive(Debug, Default)]
 pub(super) struct Stats(BTreeMap<String, (u64, i128)>);
 
@@ -21,7 +20,7 @@ impl Stats {
         self.0.is_empty()
     }
 
-    /// The text of a `*_stats.csv`: by descending total, then by name. The average is cut to whole nanoseconds.
+    /// By descending total, then by name. The average is cut to whole nanoseconds.
     pub(super) fn sheet(&self) -> String {
         let mut rows: Vec<_> = self.0.iter().collect();
         rows.sort_by_key(|(_, (_, total))| Reverse(*total));

@@ -21,18 +21,16 @@ use crate::names::{self, NameStyle};
 /// The agent of records whose agent is unknown.
 const UNKNOWN: i64 = -1;
 
-/// The tables of one process.
 pub struct Database<'a> {
     file: &'a RefCell<RocpdWriter>,
     set: TableSetId,
-    /// Whether a record names [`UNKNOWN`].
+    /// Some record names [`UNKNOWN`].
     unknown: bool,
     /// The events of dispatches that counters belong to.
     events: FxHashMap<Id, i64>,
 }
 
 impl<'a> Database<'a> {
-    /// Adds the tables of a process to this file.
     pub fn new(file: &'a RefCell<RocpdWriter>, id: ProcessId, tables: &Tables) -> Self {
         let set = file.borrow_mut().add_process(identity::origin(id, tables));
         Self { file, set, unknown: false, events: FxHashMap::default() }
@@ -114,7 +112,6 @@ fn kernel_info<'a>(kernel: &Kernel, how: NameStyle, tables: &'a Tables) -> Kerne
     }
 }
 
-/// The event of a record.
 #[inline]
 fn event<'a>(record: &Record<'_>, message: Option<&'a str>) -> Event<'a> {
     Event {

@@ -5,25 +5,22 @@ use rtl_schema::{AgentId, ProcessId, Tables};
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
 
-/// An agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Device {
-    /// Its handle in records; never 0, which means no agent.
+    /// Never 0, which means no agent in records.
     pub handle: u64,
-    /// Its number on the machine (KFD node).
+    /// KFD's number.
     pub node: i64,
-    /// Its number among the visible agents.
+    /// The number among the visible agents.
     pub logical: i64,
-    /// Its number among agents of its kind.
+    /// The number among agents of the same kind.
     pub of_kind: i64,
-    /// Its kind.
     pub kind: AgentKind,
-    /// All properties, by their names in the JSON.
+    /// By their names in the JSON.
     pub details: Value,
 }
 
 impl Device {
-    /// rocprofv3's name of its kind.
     pub fn type_name(&self) -> Option<&'static str> {
         match self.kind {
             AgentKind::Cpu => Some("CPU"),
@@ -38,7 +35,7 @@ impl Device {
 #[derive(Debug, Default)]
 pub struct Devices {
     rows: Vec<Device>,
-    /// The position of each agent of the trace.
+    /// By agent of the trace.
     positions: Vec<Option<usize>>,
     /// The position of the CPU that stands for the host.
     host: Option<usize>,
@@ -91,19 +88,18 @@ impl Devices {
         }
     }
 
-    /// All agents, by their number on the machine.
     pub fn listed(&self) -> Vec<&Device> {
         let mut rows: Vec<&Device> = self.rows.iter().collect();
         rows.sort_by_key(|device| device.node);
         rows
     }
 
-    /// The entry of an agent; `None` where it is unknown.
+    /// `None` where the agent is unknown.
     pub fn get(&self, agent: AgentId) -> Option<&Device> {
         self.rows.get((*self.positions.get(agent.index())?)?)
     }
 
-    /// The handle of an agent; 0 where it is unknown.
+    /// 0 where the agent is unknown.
     pub fn handle(&self, agent: Option<AgentId>) -> u64 {
         agent.and_then(|agent| self.get(agent)).map_or(0, |device| device.handle)
     }
@@ -123,7 +119,6 @@ impl Devices {
     }
 }
 
-/// Assigns unique numbers.
 #[derive(Debug, Default)]
 struct Numbers {
     handles: FxHashSet<u64>,
@@ -178,7 +173,6 @@ fn describe(agent: &Agent, cpus: i64, numbers: &mut Numbers) -> Device {
     Device { handle, node, logical, of_kind, kind: agent.kind, details: Value::Object(details) }
 }
 
-/// The details of an agent that the source does not describe.
 fn unknown(agent: &Agent) -> Map<String, Value> {
     let kind = match agent.kind {
         AgentKind::Cpu => 1,

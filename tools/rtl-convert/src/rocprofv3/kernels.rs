@@ -11,21 +11,19 @@ use crate::names;
 /// A kernel that was launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kernel {
-    /// Its id, unique in its process and never 0: rocprofv3's entry 0 is a placeholder.
+    /// Unique in its process and never 0, because rocprofv3's entry 0 is a placeholder.
     pub id: Id,
-    /// The name of its dispatches.
     pub name: NameId,
-    /// Its symbol as loaded.
     pub symbol: Option<SymbolId>,
 }
 
 impl Kernel {
-    /// Its symbol as loaded; empty where the source has none.
+    /// Empty where the source has no symbol.
     pub fn loaded(&self, tables: &Tables) -> Symbol {
         self.symbol.map_or(Symbol::default(), |symbol| tables.symbols[symbol.index()])
     }
 
-    /// Its names; `--names` selects the shown one, as rocprofv3's `-M` and `-T` do.
+    /// `--names` selects the shown one, as rocprofv3's `-M` and `-T` do.
     pub fn names<'a>(&self, tables: &'a Tables, how: names::NameStyle) -> KernelNames<'a> {
         let mut shown = match how {
             names::NameStyle::Full => names::shown(&tables.strings, self.name),
@@ -47,7 +45,6 @@ impl Kernel {
     }
 }
 
-/// The two names of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelNames<'a> {
     /// As in its code object, with the `.kd` of the descriptor.
@@ -60,7 +57,6 @@ pub struct KernelNames<'a> {
 /// symbols of one name are two kernels.
 #[derive(Debug, Default)]
 pub struct Kernels {
-    /// The kernels by position.
     pub rows: Vec<Kernel>,
     positions: FxHashMap<(Option<SymbolId>, NameId), u32>,
     ids: FxHashSet<Id>,
@@ -70,7 +66,7 @@ pub struct Kernels {
 impl Kernels {
     /// The position of a dispatch's kernel.
     #[inline]
-    pub fn of(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
+    pub fn position(&mut self, dispatch: &Dispatch, tables: &Tables) -> usize {
         match self.positions.get(&(dispatch.symbol, dispatch.name)) {
             Some(&position) => position as usize,
             None => self.add(dispatch, tables),
@@ -90,7 +86,6 @@ impl Kernels {
         position
     }
 
-    /// An unused id.
     fn free(&mut self, tables: &Tables) -> Id {
         let greatest = tables.symbols.iter().map(|symbol| symbol.id).max().unwrap_or(0);
         // Behind the greatest of all ids, which may be taken, are the smallest ones.
@@ -107,7 +102,10 @@ impl Kernels {
         let met: FxHashSet<SymbolId> = self.rows.iter().filter_map(|kernel| kernel.symbol).collect();
         for (symbol, row) in (0..).map(SymbolId).zip(&tables.symbols) {
             if row.process == process && !met.contains(&symbol) {
-                self.of(&Dispatch { name: row.name, symbol: Some(symbol), ..Dispatch::default() }, tables);
+                self.position(
+                    &Dispatch { name: row.name, symbol: Some(symbol), ..Dispatch::default() },
+                    tables,
+                );
             }
         }
     }
@@ -133,7 +131,7 @@ mod tests {
             dispatch(NameId::DANGLING, None),
         ];
         for _ in 0..2 {
-            let positions: Vec<usize> = launched.iter().map(|row| kernels.of(row, &tables)).collect();
+            let positions: Vec<usize> = launched.iter().map(|row| kernels.position(row, &tables)).collect();
             assert_eq!(positions, [0, 1, 2, 3, 4]);
         }
         let ids: Vec<Id> = kernels.rows.iter().map(|kernel| kernel.id).collect();

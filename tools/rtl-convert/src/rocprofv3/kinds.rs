@@ -48,21 +48,15 @@ pub const KINDS: [&str; 34] = [
 /// A position in [`KINDS`].
 pub type Kind = u8;
 
-/// The kind of copies.
 pub const MEMORY_COPY: Kind = 10;
-/// The kind of dispatches.
 pub const KERNEL_DISPATCH: Kind = 11;
-/// The kind of scratch events.
 pub const SCRATCH_MEMORY: Kind = 12;
-/// The kind of allocations.
 pub const MEMORY_ALLOCATION: Kind = 16;
-/// The kind of ranges and markers.
 pub const MARKER_RANGE: Kind = 32;
 const HIP_RUNTIME: Kind = 21;
 const HIP_COMPILER: Kind = 22;
 const OTHER: Kind = 33;
 
-/// The operation of a finished dispatch.
 pub const DISPATCH_COMPLETE: usize = 2;
 
 /// The operations of kinds with fixed numbers; those of API calls are numbered by first use. rocprofv3 does not record
@@ -102,12 +96,10 @@ const OPERATIONS: [(Kind, &[&str]); 5] = [
     (MARKER_RANGE, &["roctxMarkA", "roctxThreadRangeA", "roctxProcessRangeA", "roctxGetThreadId"]),
 ];
 
-/// The fixed operations of a kind.
 pub fn operations(kind: Kind) -> &'static [&'static str] {
     OPERATIONS.iter().find(|(of, _)| *of == kind).map_or(&[], |(_, operations)| operations)
 }
 
-/// The operation of a copy.
 pub fn copy_operation(direction: Direction) -> usize {
     match direction {
         Direction::Unknown => 0,
@@ -119,7 +111,7 @@ pub fn copy_operation(direction: Direction) -> usize {
     }
 }
 
-/// The operation of a range or marker. A range of unknown kind with a thread counts as a thread range.
+/// A range of unknown kind with a thread counts as a thread range.
 pub fn range_operation(range: &Range) -> usize {
     match range.kind {
         _ if range.is_marker() => 0,
@@ -129,7 +121,7 @@ pub fn range_operation(range: &Range) -> usize {
     }
 }
 
-/// The kind and operation of an allocation. rocprofv3 treats a reallocation as an allocation.
+/// rocprofv3 treats a reallocation as an allocation.
 pub fn allocation_operation(allocation: &Allocation) -> (Kind, usize) {
     use AllocationKind::{Free, Reclaim};
     use AllocationLevel::{Scratch, Virtual};
@@ -148,25 +140,17 @@ labelled_enum! {
     /// A list of `buffer_records`, named as the beginning of its CSV files.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum List {
-        /// HIP.
         Hip = "hip_api",
-        /// HSA.
         Hsa = "hsa_api",
-        /// roctx.
         Marker = "marker_api",
-        /// RCCL.
         Rccl = "rccl_api",
-        /// rocDecode.
         Decode = "rocdecode_api",
-        /// rocJPEG.
         Jpeg = "rocjpeg_api",
-        /// All other libraries.
         Other = "other_api",
     }
 }
 
 impl List {
-    /// The list of a kind.
     pub fn of(kind: Kind) -> Self {
         match KINDS[usize::from(kind)] {
             name if name.starts_with("HIP") => Self::Hip,
@@ -196,7 +180,7 @@ const FUNCTIONS: [(&str, Kind); 12] = [
     ("rocJpeg", 19),
 ];
 
-/// The kind of a call: the domain in the trace if rocprofv3 has such a kind, otherwise by the name of the function.
+/// By the domain in the trace if rocprofv3 has such a kind, otherwise by the name of the function.
 fn kind_of_call(domain: Option<&str>, function: &str) -> Kind {
     let stated = domain.and_then(|domain| KINDS.iter().position(|kind| *kind == domain));
     let stated = stated.filter(|&kind| KINDS[kind].contains("_API") || KINDS[kind] == "OMPT");
@@ -231,7 +215,6 @@ impl Operations {
         (kind, number)
     }
 
-    /// The functions of a kind by their numbers.
     pub fn names(&self, kind: Kind) -> &[NameId] {
         self.names.get(&kind).map_or(&[], Vec::as_slice)
     }

@@ -164,7 +164,6 @@ fn named(prefix: &Path, process: &str, what: &str) -> PathBuf {
     path.into()
 }
 
-/// A trace whose records are written.
 struct Visited<S> {
     processes: Vec<(ProcessId, ProcessState, S)>,
     tables: Tables,
@@ -208,7 +207,6 @@ pub(crate) fn destination(path: &Path, rules: &atomic_file::Options<'_>) -> Resu
     Ok(Destination::check(path, rules)?.deferred())
 }
 
-/// Gives complete files their names.
 pub(crate) fn publish(
     job: &Job<'_>,
     named: Vec<(PathBuf, AtomicFile)>,

@@ -9,31 +9,22 @@ use atomic_file::{AtomicFile, Destination, Writer};
 pub struct PageFile {
     file: AtomicFile,
     out: Writer,
-    /// The bytes that are not written yet.
+    /// Not written yet.
     pub bytes: Vec<u8>,
 }
 
 impl PageFile {
     const SIZE: usize = 256 << 10;
 
-    /// An empty file beside `destination`.
-    ///
-    /// # Errors
-    /// The folder cannot be written.
     pub fn create(destination: &Destination) -> io::Result<Self> {
         let file = AtomicFile::start(destination.clone()).map_err(io::Error::other)?;
         Ok(Self { out: file.writer()?, file, bytes: Vec::with_capacity(Self::SIZE + (8 << 10)) })
     }
 
-    /// The folder of the file.
     pub fn folder(&self) -> &Path {
         self.file.folder()
     }
 
-    /// Writes the bytes if they are many.
-    ///
-    /// # Errors
-    /// The file cannot grow.
     #[inline]
     pub fn flush_if_full(&mut self) -> io::Result<()> {
         if self.bytes.len() < Self::SIZE {
@@ -42,20 +33,13 @@ impl PageFile {
         self.flush().map(drop)
     }
 
-    /// Writes the bytes; returns the place of what follows them.
-    ///
-    /// # Errors
-    /// As [`Self::flush_if_full`].
+    /// Writes the bytes; returns the place of the bytes that follow them.
     pub fn flush(&mut self) -> io::Result<&mut Writer> {
         self.out.write_all(&self.bytes)?;
         self.bytes.clear();
         Ok(&mut self.out)
     }
 
-    /// The complete file.
-    ///
-    /// # Errors
-    /// As [`Self::flush_if_full`].
     pub fn finish(mut self) -> io::Result<AtomicFile> {
         self.flush()?;
         self.out.finish()?;

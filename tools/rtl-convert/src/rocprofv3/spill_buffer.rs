@@ -9,7 +9,7 @@ use tempfile::SpooledTempFile;
 #[derive(Debug)]
 pub struct SpillBuffer {
     is_empty: bool,
-    /// The bytes that are not in the file.
+    /// Not in the file yet.
     bytes: Vec<u8>,
     file: SpooledTempFile,
 }
@@ -18,15 +18,12 @@ pub struct SpillBuffer {
 const SHORT: usize = 64 << 10;
 
 impl SpillBuffer {
-    /// An empty buffer; its temporary file would be in `folder`.
+    /// The temporary file would be in `folder`.
     pub fn new(folder: &Path) -> Self {
         Self { is_empty: true, bytes: Vec::new(), file: SpooledTempFile::new_in(SHORT, folder) }
     }
 
     /// Appends a record, after a comma and a new line unless it is the first.
-    ///
-    /// # Errors
-    /// The file cannot be created or grow.
     pub fn record(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         if !std::mem::take(&mut self.is_empty) {
             self.bytes.extend_from_slice(b",\n");
@@ -39,10 +36,6 @@ impl SpillBuffer {
         Ok(())
     }
 
-    /// Appends all records to `out`.
-    ///
-    /// # Errors
-    /// The file cannot be read, or `out` cannot grow.
     pub fn copy_to(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.file.seek(SeekFrom::Start(0))?;
         io::copy(&mut self.file, out)?;

@@ -17,19 +17,16 @@ const FIRST_OWN_ID: Id = 1 << 52;
 /// The objects to which the records of one process refer.
 #[derive(Debug, Default)]
 pub struct ProcessState {
-    /// Its agents.
     pub devices: Devices,
-    /// Its kernels.
     pub kernels: Kernels,
-    /// Its counters by name and agent; the number of a counter is its position from 1.
+    /// Counters by name and agent; the number of a counter is its position from 1.
     pub counters: Vec<(NameId, Option<AgentId>)>,
-    /// First start and last end of its records in ns.
+    /// The first start and the last end of the records in ns.
     pub span: Option<(i64, i64)>,
     dispatches: i64,
 }
 
 impl ProcessState {
-    /// The number of a counter.
     fn counter(&mut self, value: &Counter) -> usize {
         let key = (value.name, value.agent);
         let position = self.counters.iter().position(|known| *known == key).unwrap_or_else(|| {
@@ -73,7 +70,7 @@ impl ProcessState {
         tables: &'a Tables,
     ) -> (Record<'a>, Launch<'a>) {
         let track = tables.tracks.get(row.track);
-        let position = self.kernels.of(&row, tables);
+        let position = self.kernels.position(&row, tables);
         let record = Record {
             kind: kinds::KERNEL_DISPATCH,
             operation: kinds::DISPATCH_COMPLETE,
@@ -88,48 +85,39 @@ impl ProcessState {
     }
 }
 
-/// The fields of every record.
 #[derive(Debug, Clone, std::marker::Copy)]
 pub struct Record<'a> {
-    /// The process.
     pub process: ProcessId,
-    /// The objects to which it refers.
     pub state: &'a ProcessState,
     /// The batch that the row belongs to.
     pub tables: &'a Tables,
-    /// The kind.
     pub kind: Kind,
     /// The number of the operation within the kind.
     pub operation: usize,
-    /// Start in ns.
+    /// In ns.
     pub start: i64,
-    /// End in ns, not before the start.
+    /// In ns, not before the start.
     pub end: i64,
-    /// The thread.
     pub tid: Option<i64>,
-    /// The correlation id; of ranges never 0.
+    /// Never 0 for ranges.
     pub correlation: Id,
-    /// The correlation id of the enclosing call; 0 is none.
+    /// The id of the enclosing call; 0 is none.
     pub parent: Id,
-    /// The HIP stream.
     pub stream: Option<i64>,
 }
 
-/// A kernel dispatch.
 #[derive(Debug)]
 pub struct Launch<'a> {
-    /// The row.
     pub row: Dispatch,
-    /// Its dispatch id; where the trace has none, its position among the dispatches of the process, from 1.
+    /// The id in the trace, else the position among the dispatches of the process, from 1.
     pub number: i64,
-    /// The position of the kernel in [`ProcessState::kernels`].
+    /// In [`ProcessState::kernels`].
     pub position: usize,
-    /// The kernel.
     pub kernel: &'a Kernel,
 }
 
 impl Launch<'_> {
-    /// Its launch shape, empty where unknown.
+    /// Empty where unknown.
     #[inline]
     pub fn shape(&self, tables: &Tables) -> Shape {
         self.row.shape.map_or(Shape::default(), |shape| tables.shapes.get(shape))
@@ -141,22 +129,19 @@ impl Launch<'_> {
 /// Every method fails where the output cannot grow.
 #[expect(clippy::missing_errors_doc, reason = "the same for all of them")]
 pub trait RecordSink {
-    /// A call; the calls of one list come one after the other. `row` is its position among the calls.
+    /// The calls of one list come one after the other. `row` is the position among the calls.
     fn call(&mut self, record: &Record<'_>, list: List, row: u32, call: &ApiCall) -> io::Result<()>;
 
-    /// A dispatch.
     fn dispatch(&mut self, record: &Record<'_>, launch: &Launch<'_>) -> io::Result<()>;
 
-    /// A copy or fill.
     fn copy(&mut self, record: &Record<'_>, copy: &Copy) -> io::Result<()>;
 
-    /// A range or marker.
     fn range(&mut self, record: &Record<'_>, range: &Range) -> io::Result<()>;
 
     /// An allocation or scratch event.
     fn allocation(&mut self, record: &Record<'_>, allocation: &Allocation) -> io::Result<()>;
 
-    /// The counters of a dispatch, each with its number.
+    /// Each counter comes with its number.
     fn counters(
         &mut self,
         record: &Record<'_>,
@@ -167,27 +152,22 @@ pub trait RecordSink {
 
 /// Visits the rows of a trace in batches and passes them to a sink for each process.
 pub struct RecordVisitor<S, F> {
-    /// How many rows became records.
+    /// Rows that became records.
     pub rows: RowCounts,
-    /// The kinds and numbers of all functions.
     pub operations: Operations,
-    /// The objects to which the records of each process refer, if it has any, and its sink.
+    /// By process, where it has records.
     processes: Vec<Option<Box<(ProcessState, S)>>>,
     sink: F,
     own_ids: Id,
 }
 
 impl<S: RecordSink, F: FnMut(ProcessId, &Tables) -> io::Result<S>> RecordVisitor<S, F> {
-    /// A visitor of a whole trace; `sink` makes the sink of a process.
+    /// `sink` makes the sink of a process.
     pub fn new(sink: F) -> Self {
         let (rows, operations) = (RowCounts::default(), Operations::default());
         Self { rows, operations, processes: Vec::new(), sink, own_ids: 0 }
     }
 
-    /// Passes the rows of a batch on.
-    ///
-    /// # Errors
-    /// A sink fails.
     pub fn batch(&mut self, tables: &Tables) -> io::Result<()> {
         self.calls(tables)?;
         self.dispatches(tables)?;
@@ -201,11 +181,8 @@ impl<S: RecordSink, F: FnMut(ProcessId, &Tables) -> io::Result<S>> RecordVisitor
         Ok(())
     }
 
-    /// The processes in the order of the trace, with the kernels that were loaded but never launched; a trace without
-    /// records has one process.
-    ///
-    /// # Errors
-    /// A sink cannot be made.
+    /// The processes in the order of the trace, with the kernels that were loaded but never launched; a trace without records has one
+    /// process.
     pub fn finish(&mut self, tables: &Tables) -> io::Result<Vec<(ProcessId, ProcessState, S)>> {
         if self.processes.is_empty() {
             self.process(ProcessId(0), tables)?;
@@ -219,7 +196,6 @@ impl<S: RecordSink, F: FnMut(ProcessId, &Tables) -> io::Result<S>> RecordVisitor
         Ok(loaded.collect())
     }
 
-    /// The state of a process, which knows the agents of this batch, and its sink.
     #[inline]
     fn process(&mut self, id: ProcessId, tables: &Tables) -> io::Result<&mut (ProcessState, S)> {
         if self.processes.len() <= id.index() {
@@ -384,7 +360,7 @@ pub fn arguments(row: u32, tables: &Tables) -> &[ApiArgument] {
     &all[first..first + count]
 }
 
-/// The text behind an id, empty where there is none.
+/// Empty where there is none.
 pub fn text(id: NameId, tables: &Tables) -> &str {
     if id.is_some() { tables.strings.get(id) } else { "" }
 }

@@ -1,4 +1,4 @@
-//! What the program writes as databases and columns, for traces that are unlike most.
+//! Databases and columns that the program writes of traces that are unlike most.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What tests of all drawn formats share: the program in a folder, and what should be drawn.
+//! Helpers of the tests of all drawn formats: the program in a folder, and what should be drawn.
 
 pub(crate) mod hazards;
 pub(crate) mod packets;
@@ -82,7 +82,7 @@ pub(crate) fn rows(path: &Path) -> Tables {
     Trace::open(path).unwrap().read(&Select::everything()).unwrap()
 }
 
-/// What names are drawn as: demangling each once takes long enough.
+/// The drawn form of names: demangling each once takes long enough.
 fn names(tables: &Tables) -> impl Fn(NameId) -> String + '_ {
     let full = |(_, text)| {
         let text = rtl_schema::identity(text);
@@ -108,7 +108,7 @@ const COPY_TYPES: [&str; 12] = [
     "CopyDeviceToHost2D",
 ];
 
-/// What should be drawn, from the rows of the source.
+/// The expected drawing, from the rows of the source.
 pub(crate) fn expected(path: &Path) -> Vec<Slice> {
     let tables = rows(path);
     let of_agent = |agent| {

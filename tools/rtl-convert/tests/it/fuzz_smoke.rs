@@ -1,4 +1,4 @@
-//! What the fuzz targets `convert` and `json` check, on their corpus.
+//! The checks of the fuzz targets `convert` and `json`, on their corpus.
 
 use std::fs;
 use std::path::Path;

@@ -37,7 +37,7 @@ impl Offered {
         Self { address, content, server, _folder: folder }
     }
 
-    fn ask(&self, request: &str) -> (String, Vec<u8>) {
+    fn request(&self, request: &str) -> (String, Vec<u8>) {
         let mut client = TcpStream::connect(self.address).unwrap();
         client.write_all(request.replace("HOST", &self.address.to_string()).as_bytes()).unwrap();
         let mut answer = Vec::new();
@@ -47,7 +47,7 @@ impl Offered {
     }
 
     fn fetch(&self) -> (String, Vec<u8>) {
-        self.ask(&get(PLACE, PAGE))
+        self.request(&get(PLACE, PAGE))
     }
 }
 
@@ -85,11 +85,11 @@ fn others_are_refused_and_the_page_is_still_served() {
         (get(PLACE, PAGE).replace("GET", "POST"), "405"),
         ("nonsense\r\n\r\n".to_owned(), "400"),
     ] {
-        let (head, body) = offered.ask(&request);
+        let (head, body) = offered.request(&request);
         assert!(head.starts_with(&format!("HTTP/1.1 {status}")), "{request}: {head}");
         assert!(body.is_empty() && !head.contains("Allow-Origin"), "{request}: {head}");
     }
-    let (head, _) = offered.ask(&get(PLACE, PAGE).replace("GET", "OPTIONS"));
+    let (head, _) = offered.request(&get(PLACE, PAGE).replace("GET", "OPTIONS"));
     assert!(head.starts_with("HTTP/1.1 204") && head.contains("Allow-Private-Network: true"), "{head}");
     assert_eq!(offered.fetch().1, offered.content);
     assert!(offered.server.join().unwrap());

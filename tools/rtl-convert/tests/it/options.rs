@@ -1,4 +1,4 @@
-//! What flags change in drawn files, and counters that a trace has samples of: in both formats.
+//! Flags that change drawn files, and counters that a trace has samples of: in both formats.
 
 use crate::drawing::{Folder, Slice, packets};
 use rtl_schema::table::{

@@ -8,7 +8,7 @@ use crate::drawing::{Folder, Slice, arrows, assert_same, expected, hazards};
 use support::perfetto::{Rows, query, show, show_launch};
 use support::{Layout, Options};
 
-/// What Perfetto counts as wrong with a file.
+/// The errors that Perfetto counts in a file.
 const FAULTS: &str = "select name from stats where severity in ('error', 'data_loss') and value > 0";
 
 /// Slices with all that says where they are drawn: a track of its own (and what that is within) or a thread.
@@ -79,7 +79,7 @@ impl Shown {
         self.folder.path(&format!("{name}.db"))
     }
 
-    /// What Perfetto says to these questions about each trace in a format.
+    /// The answers of Perfetto to these questions about each trace in a format.
     fn query(&self, format: &str, questions: &[&str]) -> Option<Vec<Vec<Rows>>> {
         let files: Vec<PathBuf> =
             self.names.iter().map(|name| self.folder.path(&format!("{name}.{format}"))).collect();
@@ -116,13 +116,13 @@ fn slices(rows: &Rows) -> (Vec<Slice>, i64) {
     (slices, first)
 }
 
-/// What trace_processor makes of a name in JSON: of escapes it understands only that of a quote.
+/// The name that trace_processor reads in JSON: of escapes it understands only that of a quote.
 fn as_json_is_read(name: &str) -> String {
     let escaped = serde_json::to_string(name).unwrap();
     escaped[1..escaped.len() - 1].replace("\\\"", "\"")
 }
 
-/// What should be drawn of a trace.
+/// The expected drawing of a trace.
 struct Source {
     name: String,
     slices: Vec<Slice>,

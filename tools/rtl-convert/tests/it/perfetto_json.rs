@@ -36,7 +36,7 @@ fn names(events: &[Value], what: &str) -> HashMap<(u64, Option<u64>), String> {
     events.iter().filter(of).map(named).collect()
 }
 
-/// What the file draws, in order and from its first slice on; panics where two slices of a track overlap without nesting.
+/// The drawing of the file, in order and from its first slice on; panics where two slices of a track overlap without nesting.
 fn drawn(events: &[Value]) -> Vec<Slice> {
     let (groups, tracks) = (names(events, "process_name"), names(events, "thread_name"));
     let mut slices = Vec::new();

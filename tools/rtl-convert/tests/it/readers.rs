@@ -9,7 +9,7 @@ use support::{Options, fetched};
 
 use crate::drawing::{Folder, rows};
 
-/// What a Python program prints, with packages of these folders.
+/// The output of a Python program, with packages of these folders.
 fn python(arguments: &[&str], packages: &[&Path]) -> String {
     let mut command = Command::new("python3");
     command.args(arguments).env("PYTHONPATH", std::env::join_paths(packages).unwrap());
@@ -179,7 +179,7 @@ print(sorted({str(kind) for kind in polars.read_parquet(sys.argv[1]).dtypes}))
     assert_eq!(printed.lines().collect::<Vec<_>>(), ["2000 True", "['Boolean', 'Int64', 'String']"]);
 }
 
-/// What each reader says of the dispatches of a data set: rows, names and the sum of durations, by rank and run.
+/// The answer of each reader on the dispatches of a data set: rows, names and the sum of durations, by rank and run.
 const READERS: &str = "
 import glob, sys
 import pandas, polars, pyarrow.dataset, pyarrow.parquet

@@ -1,4 +1,4 @@
-//! What is written for readers of rocprofv3's files, against the rows of the source and against rocprofv3's own files.
+//! Files for readers of rocprofv3's files, against the rows of the source and against rocprofv3's own files.
 
 mod arbitrary;
 mod csv;
@@ -41,7 +41,7 @@ impl Folder {
         (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
     }
 
-    /// What `rtl-convert` answers where it has nothing to complain of.
+    /// The answer of `rtl-convert` where it has nothing to complain of.
     #[track_caller]
     pub(crate) fn answer(&self, line: &str) -> String {
         let (code, answer, messages) = self.run(line);

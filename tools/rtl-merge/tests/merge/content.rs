@@ -1,4 +1,4 @@
-//! What was in the inputs is in the merged trace, and nothing else.
+//! The content of the inputs is in the merged trace, and nothing else.
 
 use proptest::prelude::*;
 use rtl_schema::table::AgentKind;
@@ -272,7 +272,7 @@ fn six_hundred_traces_become_one() {
     assert_eq!(ranks, (0..600).map(Some).collect());
 }
 
-/// What `rtl-summary` says of a trace.
+/// The report of `rtl-summary` on a trace.
 fn summary(folder: &Folder, file: &str) -> serde_json::Value {
     use clap::Parser;
     let path = folder.path(file).to_str().unwrap().to_owned();

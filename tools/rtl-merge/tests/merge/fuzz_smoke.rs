@@ -1,4 +1,4 @@
-//! What the fuzz target `merge` checks, on its corpus.
+//! The checks of the fuzz target `merge`, on its corpus.
 
 use std::fs;
 use std::path::Path;

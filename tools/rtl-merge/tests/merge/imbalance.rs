@@ -6,7 +6,7 @@ use support::Job;
 
 use crate::{Folder, ranks};
 
-/// What `rtl-summary --by rank` says of the ranks of a trace.
+/// The report of `rtl-summary --by rank` on a trace.
 fn summary(folder: &Folder, file: &str) -> Value {
     let trace = folder.path(file);
     let line = ["rtl-summary", "--by", "rank", "--format", "json", trace.to_str().unwrap()];

@@ -29,7 +29,7 @@ use support::{Job, Layout};
 /// A folder of traces, in which the program runs.
 struct Folder(tempfile::TempDir);
 
-/// What one call of the program did.
+/// The result of one call of the program.
 #[derive(Debug)]
 struct Run {
     code: i32,

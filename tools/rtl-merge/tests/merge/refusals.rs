@@ -1,4 +1,4 @@
-//! What is not merged, and that nothing is harmed.
+//! Refused inputs and outputs, which are not harmed.
 
 use support::{Job, Options};
 

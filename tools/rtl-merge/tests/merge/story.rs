@@ -10,7 +10,7 @@ use support::Job;
 
 use crate::{Folder, ranks};
 
-/// What another tool of the suite answers, called with these words in a folder.
+/// The answer of another tool of the suite, called with these words in a folder.
 fn answer(run: impl FnOnce(&mut Output) -> Result<cli::Exit, cli::Failure>) -> String {
     #[derive(Clone, Default)]
     struct Shared(Arc<Mutex<Vec<u8>>>);

@@ -14,7 +14,7 @@ fn report(folder: &Folder, line: &str) -> Value {
     report
 }
 
-/// What `rtl-summary` says of the same traces.
+/// The report of `rtl-summary` on the same traces.
 fn whole(folder: &Folder, files: &str) -> Value {
     use clap::Parser;
     let paths = files.split_whitespace().map(|file| folder.path(file).to_str().unwrap().to_owned());
@@ -28,7 +28,7 @@ fn whole(folder: &Folder, files: &str) -> Value {
     serde_json::from_slice(&std::fs::read(answer).unwrap()).unwrap()
 }
 
-/// Whether two reports say the same, but for what the one states to be approximate.
+/// Compares two reports but for fields that one states to be approximate.
 fn agree(told: &Value, exact: &Value, error: f64) {
     match (told, exact) {
         (Value::Object(told), Value::Object(exact)) => {

@@ -25,7 +25,7 @@ fn large(folder: &Folder, name: &str) {
     generate(&Options { ops: 70_000, ranges: true, ..Options::default() }, &folder.path(name)).unwrap();
 }
 
-/// What a call printed and wrote.
+/// The output of a call and its file.
 fn outcome(folder: &Folder, line: &str, output: &str) -> (i32, String, String, Vec<u8>) {
     let _ = fs::remove_file(folder.path(output));
     let run = folder.run(line);

@@ -62,7 +62,7 @@ const COLUMNS: [&str; 53] = [
     "Model_Name",
 ];
 
-/// The row of an agent; unknown values are empty.
+/// Unknown values are empty.
 pub(super) fn columns(device: &Device, row: &mut Cells) {
     for column in COLUMNS {
         let field = column.to_ascii_lowercase();

@@ -15,12 +15,11 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// A quoted text.
     pub(super) fn text(&mut self, name: &str, value: &str) {
         quoted(if self.is_header { name } else { value }, &mut self.bytes);
     }
 
-    /// A number, empty where unknown.
+    /// Empty where unknown.
     #[inline]
     pub(super) fn number(&mut self, name: &str, value: Option<impl itoa::Integer>) {
         if self.is_header {
@@ -32,7 +31,6 @@ impl Cells {
         self.bytes.push(b',');
     }
 
-    /// A value as it is.
     pub(super) fn plain(&mut self, name: &str, value: &str) {
         if self.is_header {
             return quoted(name, &mut self.bytes);
@@ -55,7 +53,7 @@ impl Cells {
     }
 }
 
-/// Writes the row of these `columns`; the first one creates the file, with a header of their names.
+/// The first row creates the file, with a header of the names of these `columns`.
 #[inline]
 pub(super) fn write(
     file: &mut Option<PageFile>,

@@ -28,7 +28,7 @@ const LDS_BLOCK: u64 = 512;
 /// Launch shapes whose cells are kept; a trace with more shapes has few dispatches of each.
 const KEPT_SHAPES: usize = 1 << 16;
 
-/// The file that has no `_trace` in its name.
+/// The name of the file without `_trace`.
 const COUNTERS: &str = "counter_collection";
 
 /// Files with their contents: `kernel_trace`.
@@ -44,7 +44,6 @@ pub struct Csv {
     shared: Shared,
 }
 
-/// The file of a domain and the statistics of its functions or operations.
 #[derive(Default)]
 struct Domain {
     file: Option<PageFile>,
@@ -74,9 +73,6 @@ impl Csv {
     }
 
     /// The complete files.
-    ///
-    /// # Errors
-    /// A file cannot grow.
     pub fn finish(self, state: &ProcessState, tables: &Tables) -> io::Result<NamedFiles> {
         let mut files = Vec::new();
         let mut agents = None;
@@ -107,7 +103,6 @@ impl Csv {
         Ok(files)
     }
 
-    /// The domains with the beginnings of their file names and their stats.
     fn stats(&self, state: &ProcessState, tables: &Tables) -> Vec<(String, &'static str, Stats)> {
         let mut all = Vec::new();
         if self.kernels.is_some() {
@@ -145,7 +140,6 @@ impl Csv {
         file::write(&mut domain.file, &self.destination, columns)
     }
 
-    /// Writes a call, range or marker of that name.
     fn function(&mut self, list: List, record: &Record<'_>, name: NameId) -> io::Result<()> {
         self.row(list.label(), record, name, |row| {
             row.text("Domain", KINDS[usize::from(record.kind)]);
@@ -311,7 +305,6 @@ fn sizes(shape: &Shape, row: &mut Cells) {
     }
 }
 
-/// The number of an operation in the place of a name.
 fn operation(record: &Record<'_>) -> NameId {
     NameId(record.operation as u32)
 }

@@ -34,7 +34,6 @@ impl Stat {
         self.squares += distance * (duration as f64 - self.mean);
     }
 
-    /// Adds the durations of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.calls == 0 {
             return;
@@ -55,10 +54,9 @@ impl Stat {
     }
 }
 
-/// The statistics of one file, by name.
 pub(super) type Stats = BTreeMap<String, Stat>;
 
-/// The text of a `*_stats.csv`: by descending total, then by name.
+/// By descending total, then by name.
 pub(super) fn sheet(stats: &Stats) -> String {
     let mut rows: Vec<(&String, &Stat)> = stats.iter().filter(|(_, stat)| stat.calls > 0).collect();
     rows.sort_by_key(|(_, stat)| std::cmp::Reverse(stat.total));
@@ -97,7 +95,6 @@ fn percentage(value: f64) -> String {
     }
 }
 
-/// A counter's value.
 pub(super) fn counter(value: f64) -> String {
     if value >= 1.0 { format!("{value:.6}") } else { exponential(value, 8) }
 }

@@ -21,7 +21,6 @@ use crate::text::{json, number};
 /// Launch shapes whose text is kept; a trace with more shapes has few dispatches of each.
 const KEPT_SHAPES: usize = 1 << 16;
 
-/// The records of one process.
 pub struct Json {
     file: ProcessFile,
     /// The parts of a dispatch that all dispatches of a track or a shape share.
@@ -31,10 +30,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// A file beside `destination`; several processes get names of their own at the end.
-    ///
-    /// # Errors
-    /// The file cannot be created.
+    /// Several processes get names of their own at the end, beside `destination`.
     pub fn create(destination: &Destination) -> io::Result<Self> {
         Ok(Self {
             file: ProcessFile::create(destination)?,
@@ -198,7 +194,6 @@ fn field(key: &[u8], value: impl itoa::Integer, bytes: &mut Vec<u8>) {
     number(value, bytes);
 }
 
-/// The beginning of most records.
 fn begin(size: u64, record: &Record<'_>, ancestor: Option<i64>, bytes: &mut Vec<u8>) {
     field(b"{\"size\":", size, bytes);
     field(b",\"kind\":", record.kind, bytes);
@@ -208,7 +203,6 @@ fn begin(size: u64, record: &Record<'_>, ancestor: Option<i64>, bytes: &mut Vec<
     thread(record.tid, bytes);
 }
 
-/// The end of most records.
 fn end(record: &Record<'_>, bytes: &mut Vec<u8>) {
     stream(record.stream, bytes);
     bytes.push(b'}');

@@ -7,28 +7,22 @@ use crate::rocprofv3::page_file::PageFile;
 use crate::rocprofv3::spill_buffer::SpillBuffer;
 
 labelled_enum! {
-    /// The lists whose records wait as text, because other lists still grow.
+    /// These lists wait as text, because other lists still grow.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(super) enum Waiting {
-        /// Ranges, markers and calls of roctx.
         Markers = "marker_api",
-        /// Copies and fills.
         Copies = "memory_copy",
-        /// Allocations.
         Allocations = "memory_allocation",
-        /// Scratch events.
         Scratch = "scratch_memory",
-        /// The counters of dispatches.
         Counters = "counter_collection",
         /// The names of ranges and markers, by their correlation ids.
         Texts = "marker_api",
     }
 }
 
-/// The file of one process while its records are written.
 pub(super) struct ProcessFile {
     pub(super) page: PageFile,
-    /// The lists that were begun; the last one is open.
+    /// The lists that have a beginning; the last one is open.
     pub(super) lists: Vec<&'static str>,
     waiting: [SpillBuffer; Waiting::ALL.len()],
 }
@@ -41,7 +35,7 @@ impl ProcessFile {
         Ok(Self { page, lists: Vec::new(), waiting })
     }
 
-    /// Writes the next record of a list. The records of a list come one after the other.
+    /// The records of a list come one after the other.
     #[inline]
     pub(super) fn record(&mut self, list: &'static str, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         if self.lists.last() == Some(&list) {
@@ -53,7 +47,6 @@ impl ProcessFile {
         self.page.flush_if_full()
     }
 
-    /// Adds a record to a list that waits.
     pub(super) fn wait(&mut self, list: Waiting, write: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         self.waiting[list as usize].record(write)
     }
@@ -67,7 +60,6 @@ impl ProcessFile {
         self.lists.push(list);
     }
 
-    /// Appends the records of a list that waited.
     pub(super) fn append(&mut self, list: Waiting) -> io::Result<()> {
         self.waiting[list as usize].copy_to(self.page.flush()?)
     }

@@ -22,9 +22,6 @@ const EMPTY: [&str; 3] = ["kernel_dispatch", "pc_sample_host_trap", "pc_sample_s
 
 impl Json {
     /// Completes the file of a process.
-    ///
-    /// # Errors
-    /// The file cannot grow.
     pub fn finish(
         self,
         id: ProcessId,
@@ -81,7 +78,7 @@ impl Json {
     }
 }
 
-/// The process. Unknown start and end are those of its records, because TraceLens measures idle time by them.
+/// An unknown start or end is that of the records, because TraceLens measures idle time by them.
 fn metadata(id: ProcessId, span: Option<(i64, i64)>, tables: &Tables) -> Value {
     let process = tables.process(id);
     let (first, last) = span.unwrap_or_default();
@@ -152,7 +149,6 @@ fn symbols(kernels: &Kernels, style: NameStyle, tables: &Tables, bytes: &mut Vec
     bytes.push(b']');
 }
 
-/// One symbol with its stored, formatted, demangled and truncated name.
 fn symbol(id: i64, symbol: &Symbol, names: [&str; 4], bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(
         format!("{{\"size\":88,\"kernel_id\":{id},\"code_object_id\":{}", symbol.code_object).as_bytes(),

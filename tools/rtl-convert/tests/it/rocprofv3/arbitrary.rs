@@ -35,7 +35,7 @@ const DIRECTIONS: [Direction; 6] = [
     Direction::Unknown,
 ];
 
-/// What all rows share: a name, a GPU, a queue, start, duration, thread and correlation id.
+/// The columns that all rows share: a name, a GPU, a queue, start, duration, thread and correlation id.
 type Place = (String, u32, i64, i64, Option<i64>, Option<i64>, i64);
 
 fn place() -> impl Strategy<Value = Place> {

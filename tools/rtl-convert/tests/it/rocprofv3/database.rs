@@ -16,7 +16,7 @@ fn count(database: &Connection, table: &str) -> i64 {
     database.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
 }
 
-/// What must hold of every file: SQLite finds nothing wrong with it, and its views show every row.
+/// Checks of every file: SQLite finds nothing wrong with it, and its views show every row.
 #[track_caller]
 fn assert_whole(database: &Connection) {
     let check: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();

@@ -1,4 +1,4 @@
-//! What AMD's TraceLens reports of our JSON, where `scripts/fetch/tracelens` has fetched it.
+//! AMD's TraceLens reads our JSON, where `scripts/fetch/tracelens` has fetched it.
 
 use std::collections::BTreeMap;
 use std::process::Command;
