@@ -16,6 +16,8 @@ mod dependencies;
 #[cfg(test)]
 mod layers;
 #[cfg(test)]
+mod matrix;
+#[cfg(test)]
 mod module_graph;
 #[cfg(test)]
 mod named_files;

@@ -10,7 +10,7 @@ use crate::checkout::{File, files, root};
 const PAGE: &str = "ARCHITECTURE.md";
 
 /// The line above the table.
-const HEADING: &str = "### Dependencies\n";
+const HEADING: &str = "## Dependencies\n";
 
 /// Of each crate the crates of this repository that it depends on, and whether only with a feature.
 type Dependencies = BTreeMap<String, BTreeMap<String, bool>>;
@@ -29,7 +29,9 @@ fn dependencies(files: &[File]) -> Dependencies {
         let of_systems = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
         let tables = of_systems.filter_map(|(_, target)| target.get("dependencies"));
         let of_crate = all.entry(name(manifest)).or_default();
-        for (dependency, value) in tables.chain(manifest.get("dependencies")).filter_map(Value::as_table).flatten() {
+        for (dependency, value) in
+            tables.chain(manifest.get("dependencies")).filter_map(Value::as_table).flatten()
+        {
             if names.contains(dependency) {
                 let is_optional = value.get("optional").and_then(Value::as_bool) == Some(true);
                 of_crate.insert(dependency.clone(), is_optional);
@@ -44,7 +46,8 @@ fn layers(all: &Dependencies) -> Vec<Vec<&str>> {
     let mut layers: Vec<Vec<&str>> = Vec::new();
     let mut placed = BTreeSet::new();
     while placed.len() < all.len() {
-        let is_ready = |needed: &BTreeMap<String, bool>| needed.keys().all(|name| placed.contains(name.as_str()));
+        let is_ready =
+            |needed: &BTreeMap<String, bool>| needed.keys().all(|name| placed.contains(name.as_str()));
         let layer: Vec<&str> = all
             .iter()
             .filter(|(name, needed)| !placed.contains(name.as_str()) && is_ready(needed))
@@ -99,7 +102,10 @@ fn the_drawn_dependencies_are_those_of_the_manifests() {
         std::fs::write(root().join(PAGE), page).unwrap();
         return;
     }
-    assert!(drawn == expected, "{PAGE} has another table; `SNAPSHOTS=overwrite cargo test -p house` draws\n{expected}");
+    assert!(
+        drawn == expected,
+        "{PAGE} has another table; `SNAPSHOTS=overwrite cargo test -p house` draws\n{expected}"
+    );
 }
 
 #[test]
@@ -108,7 +114,11 @@ fn a_crate_is_below_what_it_depends_on() {
         File::new(&format!("{path}/Cargo.toml"), &format!("[package]\nname = \"{name}\"\n{rest}"))
     };
     let files = [
-        manifest("tools/a", "a", "[dependencies]\nb.workspace = true\nregex = \"1\"\n[dev-dependencies]\nd.path = \"d\"\n"),
+        manifest(
+            "tools/a",
+            "a",
+            "[dependencies]\nb.workspace = true\nregex = \"1\"\n[dev-dependencies]\nd.path = \"d\"\n",
+        ),
         manifest("b", "b", "[target.'cfg(unix)'.dependencies]\nd = { workspace = true, optional = true }\n"),
         manifest("d", "d", ""),
         manifest("tests/e", "e", "[dependencies]\na.workspace = true\n"),
