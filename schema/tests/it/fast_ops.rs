@@ -120,7 +120,7 @@ fn row() -> impl Strategy<Value = Vec<Value>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(support::cases(16)))]
 
     #[test]
     fn ops_of_any_columns_are_those_of_a_view(

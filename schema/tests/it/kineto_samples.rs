@@ -64,7 +64,10 @@ fn every_total_of_many_tiny_kernels_is_that_of_python() {
 
 #[test]
 fn every_total_of_distributed_runs_is_that_of_python() {
-    python_agrees("kineto/h200", |name| name.contains("dist_"));
+    // The ranks of one job in CI, of all four in `./test --long`.
+    python_agrees("kineto/h200", |name| {
+        name.contains("dist_") && (support::is_long() || name.contains("overlap"))
+    });
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn whole(path: &std::path::Path) -> Rows {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(support::cases(12)))]
 
     #[test]
     fn the_rows_of_all_refreshes_are_those_of_the_file(

@@ -244,7 +244,7 @@ fn integers() -> impl Strategy<Value = (i64, [Option<i64>; 5])> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(support::cases(40)))]
 
     #[test]
     fn any_table_reads_as_sqlite_reads_it(recipe in recipe::recipe()) {

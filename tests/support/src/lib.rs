@@ -39,6 +39,16 @@ pub fn fetched(folder: &str, program: &str) -> Option<PathBuf> {
     }
 }
 
+/// True under `./test --long`: tests whose cases are many take all of them there, and some in CI.
+pub fn is_long() -> bool {
+    std::env::var_os("RTL_LONG").is_some_and(|value| value == "1")
+}
+
+/// Cases of a property test that takes long: this many, and forty times as many under `./test --long`.
+pub fn cases(short: u32) -> u32 {
+    if is_long() { 40 * short } else { short }
+}
+
 /// The folder of foreign traces and golden files beside the checkout. `None`, and one line, where there is none.
 pub fn shared() -> Option<PathBuf> {
     let folder = std::env::var_os("RTL_SHARED")

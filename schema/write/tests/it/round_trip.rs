@@ -414,7 +414,7 @@ fn copy() -> impl Strategy<Value = Copy> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(16), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_mix_of_kernels_and_copies_reads_back(

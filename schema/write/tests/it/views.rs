@@ -83,7 +83,7 @@ fn the_launch_shape_reads_as_rocm_trace_lite_writes_it() -> Result {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(16), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn busy_is_the_number_of_moments_at_which_an_op_runs(

@@ -106,8 +106,11 @@ fn two_processes_of_dask_answer_every_question_as_rtl_sql_and_rtl_summary() {
     let package = Package { libraries: Some(dask), ..package };
     let Some(mut set) = Set::new(&package) else { return };
     set.add_second();
-    set.add_many();
-    set.add_real();
+    // The many ranks are those of the test below, and a real trace is one of `./test --long`.
+    if support::is_long() {
+        set.add_many();
+        set.add_real();
+    }
     set.compare("dask", &mut package.python("engines.py"));
     let rows = |words: &str| {
         let words = words.split(' ').collect::<Vec<_>>();

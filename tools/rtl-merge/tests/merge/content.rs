@@ -242,7 +242,7 @@ fn what_the_generator_can_write_is_found_again_whatever_the_layout() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(6), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_order_of_the_traces_makes_no_difference(seed in 0_u64..1_000, swap in any::<[prop::sample::Index; 3]>()) {
@@ -290,7 +290,7 @@ fn summary(folder: &Folder, file: &str) -> serde_json::Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(4), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_parts_of_a_split_trace_become_what_it_was(seed in 0_u64..1_000, parts in 2_usize..4, api: bool) {

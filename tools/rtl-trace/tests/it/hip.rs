@@ -13,10 +13,10 @@ use e2e::{Process, Trace};
 use rtl_schema::table::ApiCall;
 use rtl_schema::{Id, Select, Tables};
 use support::rusqlite::Connection;
-use support::{Stack, perfetto, stacks};
+use support::{Stack, every_stack, perfetto, stacks};
 
 fn newest() -> Option<Stack> {
-    stacks().pop()
+    every_stack().pop()
 }
 
 /// A program of HIP and its arguments under `rtl-trace -m hip`.

@@ -296,7 +296,7 @@ fn a_trace_that_comes_in_pieces_is_written_as_a_whole() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(8), ..ProptestConfig::default() })]
     #[test]
     fn what_a_database_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();

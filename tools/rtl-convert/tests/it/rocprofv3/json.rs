@@ -226,7 +226,7 @@ fn fields_have_the_types_of_a_real_file() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: support::cases(8), ..ProptestConfig::default() })]
     #[test]
     fn what_json_can_hold_comes_back(tables in arbitrary::trace()) {
         let folder = Folder::new();
