@@ -201,12 +201,16 @@ impl FromIterator<Option<i64>> for Durations {
 /// The operations of a table on each of its columns, whatever their storage.
 pub(crate) trait Storage<T> {
     /// How usual values are stored.
-    type Stored: std::marker::Copy + Default;
+    type Stored: std::marker::Copy + Default + PartialEq;
+    /// True of storages that are short where all rows have the default value.
+    const IS_SPARSE: bool;
 
     /// `None` of a value that only [`Self::push`] takes.
     fn stored(value: T) -> Option<Self::Stored>;
     /// Appends usual values.
     fn extend_stored(&mut self, stored: &[Self::Stored]);
+    /// Appends rows with the default value to a sparse storage.
+    fn extend_default(&mut self, rows: usize);
     /// Appends any value.
     fn push(&mut self, value: T);
     /// The value of row `row`.
@@ -223,6 +227,7 @@ pub(crate) trait Storage<T> {
 
 impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
     type Stored = T;
+    const IS_SPARSE: bool = true;
 
     #[inline(always)]
     fn stored(value: T) -> Option<T> {
@@ -231,6 +236,10 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
 
     fn extend_stored(&mut self, stored: &[T]) {
         self.extend_from_slice(stored);
+    }
+
+    fn extend_default(&mut self, rows: usize) {
+        self.append(&mut Self::Uniform { value: T::default(), len: rows });
     }
 
     #[inline(always)]
@@ -281,6 +290,7 @@ impl<T: Copy + Default + PartialEq> Storage<T> for Column<T> {
 
 impl Storage<Option<i64>> for Durations {
     type Stored = u32;
+    const IS_SPARSE: bool = false;
 
     #[inline(always)]
     fn stored(value: Option<i64>) -> Option<u32> {
@@ -289,6 +299,10 @@ impl Storage<Option<i64>> for Durations {
 
     fn extend_stored(&mut self, stored: &[u32]) {
         self.short.extend_from_slice(stored);
+    }
+
+    fn extend_default(&mut self, rows: usize) {
+        (0..rows).for_each(|_| self.push(None));
     }
 
     #[inline(always)]
@@ -322,8 +336,9 @@ impl Storage<Option<i64>> for Durations {
     }
 }
 
-impl<T: Copy + Default> Storage<T> for Vec<T> {
+impl<T: Copy + Default + PartialEq> Storage<T> for Vec<T> {
     type Stored = T;
+    const IS_SPARSE: bool = false;
 
     #[inline(always)]
     fn stored(value: T) -> Option<T> {
@@ -332,6 +347,10 @@ impl<T: Copy + Default> Storage<T> for Vec<T> {
 
     fn extend_stored(&mut self, stored: &[T]) {
         self.extend_from_slice(stored);
+    }
+
+    fn extend_default(&mut self, rows: usize) {
+        self.resize(self.len() + rows, T::default());
     }
 
     #[inline(always)]

@@ -93,16 +93,16 @@ macro_rules! columns {
 
         const _: () = {
             use $crate::column::Storage;
-            use $crate::table_builder::{Buildable, RUN};
+            use $crate::table_builder::{Buildable, Builder, Cells, usual};
 
             #[derive(Debug)]
             pub(crate) struct Run {
-                $($field: [<$storage as Storage<$value>>::Stored; RUN],)*
+                $($field: Cells<<$storage as Storage<$value>>::Stored>,)*
             }
 
             impl Default for Run {
                 fn default() -> Self {
-                    Self { $($field: [Default::default(); RUN],)* }
+                    Self { $($field: Cells::new(usual::<$value, $storage>()),)* }
                 }
             }
 
@@ -111,15 +111,16 @@ macro_rules! columns {
                 type Run = Run;
 
                 #[inline(always)]
-                fn set(run: &mut Run, at: usize, row: $Row) -> bool {
-                    let $Row { $($field,)* } = row;
-                    $(let Some($field) = <$storage as Storage<$value>>::stored($field) else { return false };)*
-                    $(run.$field[at] = $field;)*
-                    true
+                fn add(builder: &mut Builder<Self>, row: $Row) {
+                    $(let Some($field) = <$storage as Storage<$value>>::stored(row.$field) else {
+                        return builder.add_unusual(row);
+                    };)*
+                    let (run, at) = builder.next();
+                    $(run.$field.set(at, $field, usual::<$value, $storage>());)*
                 }
 
-                fn extend(&mut self, run: &Run, rows: usize) {
-                    $(Storage::<$value>::extend_stored(&mut self.$field, &run.$field[..rows]);)*
+                fn extend(&mut self, run: &mut Run, rows: usize) {
+                    $(run.$field.move_to::<$value, $storage>(&mut self.$field, rows);)*
                 }
 
                 fn push(&mut self, row: $Row) {

@@ -172,6 +172,7 @@ impl<T: Sentinel> FromIterator<Option<T>> for OptionalColumn<T> {
 
 impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
     type Stored = T;
+    const IS_SPARSE: bool = true;
 
     #[inline(always)]
     fn stored(value: Option<T>) -> Option<T> {
@@ -183,6 +184,10 @@ impl<T: Sentinel> Storage<Option<T>> for OptionalColumn<T> {
 
     fn extend_stored(&mut self, stored: &[T]) {
         self.stored.extend_from_slice(stored);
+    }
+
+    fn extend_default(&mut self, rows: usize) {
+        self.append(&mut Self::repeat(None, rows));
     }
 
     #[inline(always)]

@@ -3,21 +3,66 @@
 
 use std::mem::take;
 
+use crate::column::Storage;
+
 /// Rows of a run: few enough for the fastest cache.
 pub(crate) const RUN: usize = 128;
+
+/// The values of one column in a run.
+#[derive(Debug)]
+pub(crate) struct Cells<S> {
+    values: [S; RUN],
+    /// False while all rows of a sparse column have the default value, which `values` has in all rows then.
+    is_set: bool,
+}
+
+/// How a storage has the default value of its column.
+#[inline(always)]
+pub(crate) fn usual<T: Default, C: Storage<T>>() -> Option<C::Stored> {
+    if C::IS_SPARSE { C::stored(T::default()) } else { None }
+}
+
+impl<S: Copy + Default + PartialEq> Cells<S> {
+    pub(crate) fn new(usual: Option<S>) -> Self {
+        Self { values: [usual.unwrap_or_default(); RUN], is_set: false }
+    }
+
+    /// Sets a value. Nothing is left to do of one that is known to be the usual value when this is compiled.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, at: usize, value: S, usual: Option<S>) {
+        if usual != Some(value) {
+            self.values[at] = value;
+            self.is_set |= usual.is_some();
+        }
+    }
+
+    /// Appends the first rows to a column.
+    pub(crate) fn move_to<T: Default, C: Storage<T, Stored = S>>(&mut self, column: &mut C, rows: usize) {
+        let usual = usual::<T, C>();
+        if usual.is_some() && !self.is_set {
+            column.extend_default(rows);
+            return;
+        }
+        column.extend_stored(&self.values[..rows]);
+        if let Some(usual) = usual {
+            self.values[..rows].fill(usual);
+            self.is_set = false;
+        }
+    }
+}
 
 /// A table that [`columns!`](crate::column_set::columns) declares.
 pub(crate) trait Buildable: Default {
     /// A row of the table.
     type Row: Copy;
-    /// An array of [`RUN`] values for each column.
+    /// [`Cells`] of each column.
     type Run: Default;
 
-    /// Sets the row of a run; false of a row that only [`Self::push`] takes.
-    fn set(run: &mut Self::Run, at: usize, row: Self::Row) -> bool;
-    /// Appends the first rows of a run.
-    fn extend(&mut self, run: &Self::Run, rows: usize);
-    /// Appends any row.
+    /// Adds a row to the run of a builder.
+    fn add(builder: &mut Builder<Self>, row: Self::Row);
+    /// Appends the first rows of a run, which may be filled again then.
+    fn extend(&mut self, run: &mut Self::Run, rows: usize);
+    /// Appends a row.
     fn push(&mut self, row: Self::Row);
 }
 
@@ -33,24 +78,31 @@ impl<T: Buildable> Builder<T> {
     /// Adds a row. Inlined, because a row is too long to be passed cheaply.
     #[inline(always)]
     pub(crate) fn push(&mut self, row: T::Row) {
+        T::add(self, row);
+    }
+
+    /// The run, and the place of one more row in it.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> (&mut T::Run, usize) {
         if self.rows == RUN {
             self.flush();
         }
-        if T::set(&mut self.run, self.rows, row) {
-            self.rows += 1;
-        } else {
-            self.push_unusual(row);
-        }
+        let at = self.rows;
+        self.rows += 1;
+        (&mut self.run, at)
     }
 
+    /// Adds a row with a value that [`Cells`] cannot have.
     #[cold]
-    fn push_unusual(&mut self, row: T::Row) {
+    #[inline(never)]
+    pub(crate) fn add_unusual(&mut self, row: T::Row) {
         self.flush();
         self.table.push(row);
     }
 
+    #[inline(never)]
     fn flush(&mut self) {
-        self.table.extend(&self.run, take(&mut self.rows));
+        self.table.extend(&mut self.run, take(&mut self.rows));
     }
 
     /// The table with all rows. More rows may be added after it was emptied.

@@ -56,6 +56,8 @@ enum StoredShape {
 }
 
 impl<const N: usize> OpRow for FastRow<'_, N, Facts> {
+    const HAS_DETAILS: bool = N > BASIC;
+
     #[inline(always)]
     fn id(&self) -> i64 {
         self.id()
@@ -78,11 +80,16 @@ pub(super) enum OpReaders {
 impl OpReaders {
     /// `None` where no row can take the fast path.
     pub(super) fn new(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Self> {
-        let Context { fields, select, collectives, .. } = context;
+        let Context { fields, select, collectives, symbols, .. } = context;
         if !context.plain {
             return None;
         }
-        if fields.has_details() || select.ids || !collectives.is_empty() {
+        let mut has_details = select.ids || !symbols.by_id.is_empty() || !collectives.is_empty();
+        // The rows of the first leaf are like most.
+        if let Some(leaf) = leaves.shares().first().and_then(|leaves| leaves.get(..1)) {
+            leaves.scan(leaf, |row| has_details |= fields.has_details(row));
+        }
+        if has_details {
             Some(Self::Detailed(readers(context, leaves)?))
         } else {
             Some(Self::Basic(readers(context, leaves)?))
@@ -124,7 +131,8 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
 
     fn facts(&self, row: &Row<'_>) -> Option<Facts> {
         let Context { fields, select, .. } = self.context;
-        if !fields.stream.is_null(row) {
+        let is_detailed = N == BASIC && fields.has_details(row);
+        if is_detailed || !fields.stream.is_null(row) {
             return None;
         }
         let shape = match fields.signal.position() {

@@ -76,6 +76,9 @@ impl OpColumn {
 
 /// A row of `rocpd_op`, of either path.
 pub(super) trait OpRow {
+    /// False of rows that are read only where no dispatch has more than the columns without [`Need::Detail`].
+    const HAS_DETAILS: bool;
+
     /// The rowid.
     fn id(&self) -> i64;
     /// The integer of a column; `None` where it is NULL or not read.
@@ -127,9 +130,9 @@ impl OpFields {
         self.columns[column.position()]
     }
 
-    /// True where the scan reads any column that [`Need::Detail`] marks.
-    pub(super) fn has_details(&self) -> bool {
-        self.columns[OpColumn::BASIC..].iter().any(|field| field.position().is_some())
+    /// True of a row with a value in a column that [`Need::Detail`] marks.
+    pub(super) fn has_details(&self, row: &Row<'_>) -> bool {
+        self.columns[OpColumn::BASIC..].iter().any(|field| !field.is_null(row))
     }
 }
 
@@ -141,6 +144,8 @@ pub(super) struct ScannedRow<'a, 'r> {
 }
 
 impl OpRow for ScannedRow<'_, '_> {
+    const HAS_DETAILS: bool = true;
+
     #[inline]
     fn id(&self) -> i64 {
         self.row.id()

@@ -232,13 +232,20 @@ impl OpPart {
 
     /// Adds a dispatch of either path: this alone states what is read of one.
     #[inline(always)]
-    pub(super) fn push_dispatch(&mut self, row: &impl OpRow, context: &Context<'_>, found: FoundDispatch) {
+    pub(super) fn push_dispatch<R: OpRow>(&mut self, row: &R, context: &Context<'_>, found: FoundDispatch) {
         let FoundDispatch { name, track, start, duration, shape, graph, cause } = found;
         let range = row.int(OpColumn::Range).unwrap_or(0);
         self.range_ids |= range != 0;
-        let symbol = self.symbol(row, context, cause.process, name);
+        let (mut id, mut symbol, mut collective) = (0, None, None);
+        if R::HAS_DETAILS {
+            id = if context.select.ids { row.id() } else { 0 };
+            symbol = self.symbol(row, context, cause.process, name);
+            if !context.collectives.is_empty() {
+                collective = context.collectives.get(row.id());
+            }
+        }
         self.dispatches.push(Dispatch {
-            id: if context.select.ids { row.id() } else { 0 },
+            id,
             name,
             track,
             start,
@@ -250,7 +257,7 @@ impl OpPart {
             symbol,
             graph,
             enqueued: cause.enqueued,
-            collective: if context.collectives.is_empty() { None } else { context.collectives.get(row.id()) },
+            collective,
         });
     }
 
