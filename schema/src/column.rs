@@ -77,7 +77,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         }
     }
 
-    /// Whether there are no rows.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -95,7 +95,7 @@ impl<T: Copy + Default + PartialEq> Column<T> {
         (0..self.len()).map(|row| self.get(row))
     }
 
-    /// Whether `is_so` of every value.
+    /// True where `is_so` holds for every value; a uniform column asks it once.
     pub fn all(&self, mut is_so: impl FnMut(T) -> bool) -> bool {
         match self {
             Self::Uniform { value, len } => *len == 0 || is_so(*value),
@@ -169,7 +169,7 @@ impl Durations {
         self.get(row).filter(|&duration| duration >= 0)
     }
 
-    /// Whether every row is a known duration below 4.29 s, so that [`Self::short`] holds all of them.
+    /// True where every row is a known duration below 4.29 s, so that [`Self::short`] holds all of them.
     pub fn all_short(&self) -> bool {
         self.other.is_empty()
     }
@@ -184,7 +184,7 @@ impl Durations {
         self.short.len()
     }
 
-    /// Whether there are no rows.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.short.is_empty()
     }

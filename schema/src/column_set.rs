@@ -47,7 +47,7 @@ macro_rules! columns {
                 self.name.len()
             }
 
-            /// Whether there are no rows.
+            /// True without rows.
             pub fn is_empty(&self) -> bool {
                 self.name.is_empty()
             }

@@ -22,18 +22,17 @@ struct Field {
     start: usize,
     end: usize,
     is_quoted: bool,
-    /// Whether quotes in it are doubled.
+    /// Quotes within the field are doubled.
     is_doubled: bool,
 }
 
-/// One record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record<'a> {
     bytes: &'a [u8],
     fields: &'a [Field],
     /// Position in the file, from 0 for the header.
     pub(crate) number: i64,
-    /// Whether the file ends within it, or right behind it without an end of line.
+    /// The file ends within the record, or right behind it without an end of line.
     pub(crate) is_cut: bool,
 }
 

@@ -20,7 +20,7 @@ pub trait StoredRun: fmt::Debug + Send + Sync {
     /// The dialect of the trace that the run was made from.
     fn dialect(&self) -> Dialect;
 
-    /// Its tables and how many rows each has, by name.
+    /// The tables by name, and how many rows each has.
     fn row_counts(&self) -> Vec<(String, u64)>;
 
     /// The size of its files in bytes.

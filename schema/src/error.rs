@@ -79,9 +79,9 @@ pub enum Error {
     DataSet {
         /// The folder or the file.
         path: PathBuf,
-        /// What it is.
+        /// The format of the file, in words.
         found: String,
-        /// What the user can do.
+        /// Advice to the user.
         hint: String,
     },
     /// The file ends early or its structure is damaged.
@@ -97,7 +97,7 @@ pub enum Error {
     Excessive {
         /// The path as the user gave it.
         path: PathBuf,
-        /// What exceeds its bound.
+        /// The value that exceeds its bound.
         detail: String,
     },
     /// A temporary copy would exceed its limit.
@@ -119,7 +119,7 @@ pub enum Error {
     TooNew {
         /// The path as the user gave it.
         path: PathBuf,
-        /// The dialect.
+        /// The name of the dialect, as messages print it.
         dialect: &'static str,
         /// The version the file states.
         version: String,
@@ -189,7 +189,7 @@ impl Error {
         }
     }
 
-    /// Whether the file is one that a writer has created and not begun to write.
+    /// True for a file that a writer has created and not begun to write.
     pub fn is_without_content(&self) -> bool {
         matches!(self, Self::Empty { .. } | Self::NoTables { .. })
     }

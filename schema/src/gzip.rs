@@ -8,7 +8,7 @@ use flate2::bufread::GzDecoder;
 /// The first byte of a gzip member.
 const MAGIC: u8 = 0x1f;
 
-/// What the members of a gzip file hold together.
+/// Reads the content of all members of a gzip file.
 #[derive(Debug)]
 pub(crate) struct Gzip<R> {
     /// The member that is read; none behind the last one.
@@ -23,12 +23,12 @@ impl<R: BufRead> Gzip<R> {
         Self { member: Some(GzDecoder::new(file)), has_trailing_bytes: false, is_cut_off: false }
     }
 
-    /// Whether bytes that are no member, and no zeros, were found behind the last member.
+    /// True where bytes that are no member, and no zeros, were found behind the last member.
     pub(crate) fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }
 
-    /// Whether the file has ended before its last member did.
+    /// True where the file has ended before its last member did.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_cut_off
     }

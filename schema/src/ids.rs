@@ -50,7 +50,7 @@ impl NameId {
     /// The source stored an id that its string table does not have.
     pub const DANGLING: Self = Self(u32::MAX - 1);
 
-    /// Whether it refers to a string.
+    /// True for the id of a string; false for NULL and for a dangling reference.
     pub fn is_some(self) -> bool {
         self.0 < Self::DANGLING.0
     }

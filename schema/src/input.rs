@@ -75,7 +75,7 @@ impl Content {
         let is_known = [SQLITE, GZIP, MESSAGE].iter().any(|begin| head.starts_with(begin));
         let is_binary = head.contains(&0) && !is_known;
         let rest = stream.take(if is_binary { 0 } else { u64::MAX });
-        let copy = Arc::new(Spool::of(Cursor::new(head).chain(rest), path, &failed)?);
+        let copy = Arc::new(Spool::new(Cursor::new(head).chain(rest), path, &failed)?);
         streams.push((id, Arc::clone(&copy)));
         Ok(Self::Copy(copy))
     }
@@ -110,13 +110,13 @@ impl Input {
         &self.path
     }
 
-    /// Whether there is an input of this name.
+    /// True where an input of this name exists.
     #[must_use]
     pub fn exists(path: &Path) -> bool {
         path == Path::new(STANDARD) || path.exists()
     }
 
-    /// Whether `path` is standard input, a pipe or anything else that is no regular file.
+    /// True for standard input, a pipe and anything else that is no regular file.
     #[must_use]
     pub fn is_stream(path: &Path) -> bool {
         path == Path::new(STANDARD)
@@ -151,17 +151,16 @@ impl Input {
         }
     }
 
-    /// Whether bytes behind the members of a gzip input were ignored.
+    /// True where bytes behind the members of a gzip input were ignored.
     pub(crate) fn has_trailing_bytes(&self) -> bool {
         self.has_trailing_bytes
     }
 
-    /// Whether a gzip input has ended early.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.is_cut_off
     }
 
-    /// What a gzip input holds; only its beginning, where that is none that `is_known`. A text that was cut off is read up to
+    /// Unpacks a gzip input; only its beginning, where that is none that `is_known`. A text that was cut off is read up to
     /// there.
     pub(crate) fn unpack(&self, is_known: impl Fn(&[u8]) -> bool) -> Result<Self> {
         let damaged =
@@ -170,7 +169,7 @@ impl Input {
         let head = read_head(&mut unpacked).map_err(damaged)?;
         let rest = (&mut unpacked).take(if is_known(&head) { u64::MAX } else { 0 });
         let is_text = !head.is_empty() && !head.starts_with(SQLITE);
-        let copy = Spool::of(Cursor::new(head).chain(rest), &self.path, damaged)?;
+        let copy = Spool::new(Cursor::new(head).chain(rest), &self.path, damaged)?;
         if unpacked.is_cut_off() && !is_text {
             return Err(damaged(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends early")));
         }

@@ -7,7 +7,7 @@ use crate::{CollectiveId, Column, ShapeId, SymbolId};
 
 /// A type with a rare value, which marks rows without one.
 pub trait Sentinel: Copy + Default + PartialEq {
-    /// What rows without a value store.
+    /// The value that rows without one store.
     const SENTINEL: Self;
 
     /// The value of a row that stores this, of a type that never has the sentinel as its value.
@@ -51,7 +51,7 @@ impl Sentinels {
         (stored != T::SENTINEL || (!self.0.is_empty() && self.contains(row))).then_some(stored)
     }
 
-    /// What a row stores for `value`.
+    /// Gives the value that a row stores for `value`.
     #[inline]
     fn encode<T: Sentinel>(&mut self, row: usize, value: Option<T>) -> T {
         if value == Some(T::SENTINEL) {
@@ -130,7 +130,7 @@ impl<T: Sentinel> OptionalColumn<T> {
         self.stored.len()
     }
 
-    /// Whether there are no rows.
+    /// True without rows.
     pub fn is_empty(&self) -> bool {
         self.stored.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What becomes of the pieces of a trace.
+//! Receivers of the pieces of a trace.
 
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::{Error, Tables};
 pub trait PieceSink {
     /// The work for a piece.
     type Task: Send;
-    /// Its result.
+    /// The result of one piece.
     type Output: Send;
     /// Why the sink takes no more.
     type Error: From<Error>;

@@ -8,7 +8,7 @@ pub struct Select {
     pub shapes: bool,
     /// Launch shapes, LDS, scratch and kernel symbols of dispatches.
     pub launch: bool,
-    /// What a framework or a library states of collectives, which launch shapes bring, too.
+    /// Collectives as a framework or a library states them. Launch shapes bring them, too.
     pub collectives: bool,
     /// Threads, correlation ids and times of enqueueing: the columns that tie an op to the call that caused it.
     pub links: bool,
@@ -63,23 +63,20 @@ impl Select {
         }
     }
 
-    /// Whether it has every part of the other one.
+    /// True where it has every part of the other one.
     #[must_use]
     pub fn covers(self, other: Self) -> bool {
         self.union(other) == self
     }
 
-    /// Whether allocations and scratch events are read.
     pub(crate) const fn allocations(&self) -> bool {
         self.memory || self.secondary
     }
 
-    /// Whether dispatches have what is stated of their collective.
     pub(crate) const fn any_collective(&self) -> bool {
         self.collectives || self.any_shape()
     }
 
-    /// Whether dispatches have their launch shapes.
     pub(crate) const fn any_shape(&self) -> bool {
         self.shapes || self.launch
     }

@@ -16,7 +16,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Its place in the signature.
+    /// The bytes of the signature that the parameter spans.
     pub fn range(&self) -> Range<usize> {
         match self {
             Self::Text(range) | Self::Atom(range) | Self::Group(_, range) => range.clone(),

@@ -70,7 +70,7 @@ pub(crate) struct Spool(Nameless);
 
 impl Spool {
     /// Copies all of `from`, the content of `path`.
-    pub(crate) fn of(from: impl Read, path: &Path, unreadable: impl Fn(io::Error) -> Error) -> Result<Self> {
+    pub(crate) fn new(from: impl Read, path: &Path, unreadable: impl Fn(io::Error) -> Error) -> Result<Self> {
         let mut file = Nameless::create().map_err(io_error(COPY, path))?;
         Room::new().copy(from, file.file(), path, unreadable)?;
         Ok(Self(file))

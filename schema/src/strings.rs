@@ -69,7 +69,7 @@ impl Strings {
         self.0.ends.len()
     }
 
-    /// Whether there are no strings.
+    /// True without strings.
     pub fn is_empty(&self) -> bool {
         self.0.ends.is_empty()
     }

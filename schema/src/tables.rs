@@ -10,7 +10,7 @@ use crate::table::{
 };
 use crate::{AgentId, Id, ProcessId, Strings};
 
-/// A trace as columns: the same for every dialect.
+/// A trace as columns, which do not depend on its dialect.
 #[derive(Debug, Clone, Default)]
 pub struct Tables {
     /// The recorder, and how complete the trace is.
@@ -19,25 +19,25 @@ pub struct Tables {
     pub strings: Strings,
     /// Processes; at least one.
     pub processes: Vec<Process>,
-    /// Named threads.
+    /// Threads that the source lists; others are only a tid of rows.
     pub threads: Vec<Thread>,
-    /// Agents.
+    /// Agents; tracks and copies refer to them by position.
     pub agents: Vec<Agent>,
     /// Tracks of ops: process, agent, queue, stream.
     pub tracks: Tracks,
-    /// Launch shapes.
+    /// Distinct launch shapes, to which dispatches refer.
     pub shapes: Shapes,
-    /// What a framework states of collectives.
+    /// Collectives as frameworks state them.
     pub collectives: Collectives,
-    /// Loaded kernels.
+    /// Kernels of loaded code objects, with their registers and sizes.
     pub symbols: Vec<Symbol>,
-    /// Kernel launches.
+    /// Executed kernels.
     pub dispatches: Dispatches,
     /// Copies and fills.
     pub copies: Copies,
-    /// Barriers.
+    /// Barrier packets, which wait and do no work.
     pub barriers: Barriers,
-    /// API calls.
+    /// Calls of HIP, HSA, RCCL and other libraries, with launches and arguments.
     pub api_calls: ApiCalls,
     /// Ranges and markers.
     pub ranges: Ranges,
@@ -121,13 +121,13 @@ impl Tables {
 /// The recorder of a trace, and how complete the trace is.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TraceInfo {
-    /// The dialect.
+    /// The layout that its content was recognised as.
     pub dialect: Dialect,
     /// The schema version as stated, e.g. `3`, `3.0.0`.
     pub schema_version: Option<String>,
     /// The tool that recorded it, if stated or implied by the dialect.
     pub tool: String,
-    /// Its version, if stated.
+    /// The version of the tool, if stated.
     pub tool_version: Option<String>,
     /// The recording mode (`lite`, `standard`, ...), if stated.
     pub mode: Option<String>,
@@ -135,15 +135,15 @@ pub struct TraceInfo {
     pub losses: Vec<(String, u64)>,
     /// All metadata as stored, in order.
     pub metadata: Vec<(String, String)>,
-    /// Whether launches can be tied to dispatches: the dialect stores links.
+    /// True where launches can be tied to dispatches: the dialect stores links.
     pub linked: bool,
-    /// Whether dispatches carry the id of their range.
+    /// True where dispatches carry the id of their range.
     pub range_ids: bool,
-    /// Whether a killed writer had left a journal beside the file, which was read too.
+    /// True where a killed writer had left a journal beside the file, which was read too.
     pub left_journal: bool,
-    /// Whether the compressed file has bytes behind its content, which were ignored.
+    /// True where the compressed file has bytes behind its content, which were ignored.
     pub trailing_bytes: bool,
-    /// Whether the compressed file has ended early; it was read up to there.
+    /// True where the compressed file has ended early; it was read up to there.
     pub compressed_cut_off: bool,
     /// How many dispatches ran again because rocprofv3 replayed kernels for counters; they are no rows.
     pub replays: u64,
@@ -230,7 +230,7 @@ pub enum ProblemKind {
 /// One kind of problem in one table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The kind.
+    /// The reason why the rows are not read as they are.
     pub kind: ProblemKind,
     /// The table and column, e.g. `rocpd_op.description_id`.
     pub place: String,

@@ -105,12 +105,12 @@ impl Trace {
         self.dialect
     }
 
-    /// Whether [`Self::stream`] gives all rows in one piece, because the format cannot be read in pieces.
+    /// True where [`Self::stream`] gives all rows in one piece, because the format cannot be read in pieces.
     pub fn is_one_piece(&self) -> bool {
         self.run.is_some() || !matches!(registry::reader(self.dialect), Reader::Ops { .. })
     }
 
-    /// Its size in bytes: of the file, or of the files of a run of a data set.
+    /// The size in bytes: of the file, or of the files of a run of a data set.
     pub fn size(&self) -> u64 {
         let of_file = || std::fs::metadata(&self.path).map_or(0, |file| file.len());
         self.run.as_ref().map_or_else(of_file, |run| run.size())

@@ -136,7 +136,7 @@ impl LiveTrace {
         Ok(true)
     }
 
-    /// What rows refer to, and the metadata of the last state, without rows.
+    /// The references of rows, and the metadata of the last state. It has no rows.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -146,7 +146,7 @@ impl LiveTrace {
         &self.in_flight
     }
 
-    /// Whether its recorder has ended properly.
+    /// True where the recorder has ended properly.
     pub fn is_complete(&self) -> bool {
         self.tag(tags::COMPLETE) == Some("1")
     }

@@ -144,9 +144,9 @@ pub(super) fn open_dispatches(
 
 /// A renamed thread has several rows, of which the last one counts.
 fn last_of_each(mut threads: Vec<Thread>) -> Vec<Thread> {
-    let mut met = FxHashSet::default();
+    let mut seen = FxHashSet::default();
     threads.reverse();
-    threads.retain(|thread| met.insert((thread.process, thread.tid)));
+    threads.retain(|thread| seen.insert((thread.process, thread.tid)));
     threads.reverse();
     threads
 }

@@ -12,28 +12,26 @@ use crate::{Result, Select, Tables};
 pub(crate) enum Reader {
     /// A database around the table `rocpd_op`. Its rows can be streamed.
     Ops {
-        /// Whether the database is of this dialect.
         recognise: fn(&Database) -> Result<bool>,
         /// Reads the rows that others refer to.
         header: fn(&Database, &Select) -> Result<Header>,
     },
     /// Another database, read as a whole.
     Database {
-        /// Whether the database is of this dialect.
         recognise: fn(&Database) -> Result<bool>,
         /// Reads all selected rows.
         read: fn(&Database, &Select) -> Result<Tables>,
     },
     /// Text or JSON, read from start to end.
     Text {
-        /// Whether the first 64 KiB are of this dialect.
+        /// Gets the first 64 KiB of the file.
         recognise: fn(&[u8]) -> bool,
         /// Reads all selected rows; the path is for messages.
         read: fn(&Path, BufReader<File>, &Select) -> Result<Tables>,
     },
     /// Texts of which a run has several, read together.
     Files {
-        /// Whether the first 64 KiB of a file are of this dialect.
+        /// Gets the first 64 KiB of a file.
         recognise: fn(&[u8]) -> bool,
         /// Reads all selected rows of the files that were named.
         read: fn(&[Input], &Select) -> Result<Tables>,

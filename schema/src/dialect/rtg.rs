@@ -22,7 +22,7 @@ use crate::{AgentId, Dialect, Id, NameId, ProblemKind, ProcessId, Result, Select
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
 
-/// Whether a line of the file's beginning is one of RTG's; lines of the application may come first.
+/// Lines of the application may come before RTG's.
 fn recognise(head: &[u8]) -> bool {
     head.split(|&byte| byte == b'\n').any(|line| {
         [&b"HSA: pid:"[..], b"HIP: pid:", b"RTX: pid:"].iter().any(|prefix| line.starts_with(prefix))
@@ -130,7 +130,23 @@ impl Parser {
 
     /// Adds an op to the table of its kind.
     fn push(&mut self, kind: Kind, op: Copy, shape: Option<ShapeId>) {
-        let Copy { id, name, track, start, duration, tid, correlation, enqueued, .. } = op;
+        let Copy {
+            id,
+            name,
+            track,
+            start,
+            duration,
+            tid,
+            correlation,
+            enqueued,
+            direction: _,
+            bytes: _,
+            source: _,
+            destination: _,
+            source_address: _,
+            destination_address: _,
+            range: _,
+        } = op;
         match kind {
             Kind::Kernel => self.tables.dispatches.push(Dispatch {
                 id,

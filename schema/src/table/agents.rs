@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::row;
 use crate::ProcessId;
 
-/// The kind of an agent.
+/// HSA agents are devices of these kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum AgentKind {
     /// A GPU or a partition of one.
     #[default]
     Gpu,
-    /// A CPU.
+    /// A CPU, which HSA lists among the agents.
     Cpu,
     /// Anything else (a network card).
     Other,
@@ -23,7 +23,7 @@ row! {
     #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     pub struct Agent {
-        /// The kind.
+        /// A GPU, unless the source says otherwise.
         #[serde(skip)]
         pub kind: AgentKind,
         /// The number to show and to filter by (`GPU 3`), unique among the GPUs of the trace.
@@ -41,9 +41,9 @@ row! {
         pub logical_index: Option<i64>,
         /// Position among the visible agents of its kind, if known.
         pub type_index: Option<i64>,
-        /// `gfx942`.
+        /// The instruction set, e.g. `gfx942`.
         pub target: Option<String>,
-        /// `AMD Instinct MI300X`.
+        /// The name in the market, e.g. `AMD Instinct MI300X`.
         pub product: Option<String>,
         /// The unique id of the device, if known.
         pub uuid: Option<String>,

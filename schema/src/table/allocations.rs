@@ -87,17 +87,17 @@ row! {
     pub struct Allocation {
         /// The id of the source.
         pub id: Id,
-        /// The process.
+        /// The process that asked for or released the memory.
         pub process: ProcessId,
-        /// The thread.
+        /// The thread that did, if known.
         pub tid: Option<i64>,
         /// The agent whose memory it is; releases often have none.
         pub agent: Option<AgentId>,
         /// The queue (scratch events).
         pub queue: Option<i64>,
-        /// The HIP stream.
+        /// The HIP stream of an asynchronous allocation, if stated.
         pub stream: Option<i64>,
-        /// The action.
+        /// Memory was allocated, freed or reallocated.
         pub kind: AllocationKind,
         /// The kind of memory.
         pub level: AllocationLevel,
@@ -105,9 +105,9 @@ row! {
         pub start: i64,
         /// End minus start in ns.
         pub duration: Option<i64>,
-        /// Address.
+        /// The first address of the memory, if known.
         pub address: Option<u64>,
-        /// Size in bytes.
+        /// Size in bytes; 0 where the source states none.
         pub bytes: u64,
         /// The source's flags (scratch events).
         pub flags: Option<i64>,

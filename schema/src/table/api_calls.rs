@@ -51,11 +51,11 @@ row! {
         pub call: u32,
         /// Position, from 0.
         pub position: u32,
-        /// Its C type.
+        /// The C type of the argument.
         pub kind: NameId,
-        /// Its name.
+        /// The name of the parameter, as ROCm declares it.
         pub name: NameId,
-        /// Its value as text.
+        /// The value as the recorder printed it.
         pub value: NameId,
     }
 }
@@ -82,9 +82,9 @@ row! {
         pub addresses: Option<(u64, u64)>,
         /// Destination and source device of a copy, as the source numbers them.
         pub devices: Option<(i64, i64)>,
-        /// Whether the copy was synchronous.
+        /// True where the call returned after the copy.
         pub sync: bool,
-        /// Whether host memory was pinned.
+        /// True where the host memory was pinned.
         pub pinned: bool,
     }
 }

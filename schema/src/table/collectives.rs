@@ -3,7 +3,7 @@ use super::row;
 use crate::{CollectiveId, NameId};
 
 row! {
-    /// What a framework states of a collective that a kernel executes.
+    /// A collective that a kernel executes, as its framework states it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub struct Collective {
         /// The operation as the framework calls it, e.g. `allreduce`.

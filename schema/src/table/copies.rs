@@ -58,13 +58,13 @@ row! {
         pub id: Id,
         /// The source's name for it.
         pub name: NameId,
-        /// Its track: that of the source GPU for device-to-host, else that of the destination.
+        /// The track of the source GPU for device-to-host, else that of the destination.
         pub track: TrackId,
         /// Start in ns.
         pub start: i64,
         /// End minus start in ns: negative as stored, `None` where the end is missing.
         pub duration: Option<i64>,
-        /// The direction.
+        /// From where to where it copies, or that it fills.
         pub direction: Direction,
         /// Size in bytes, if known (copies of graph launches have none).
         pub bytes: Option<u64>,
@@ -76,7 +76,7 @@ row! {
         pub source_address: Option<u64>,
         /// Address written to.
         pub destination_address: Option<u64>,
-        /// The requesting thread.
+        /// The thread that requested it, if known.
         pub tid: Option<i64>,
         /// Ties it to the call; 0 is unknown.
         pub correlation: Id,

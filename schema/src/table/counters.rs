@@ -13,7 +13,7 @@ row! {
         pub agent: Option<AgentId>,
         /// The counter's name.
         pub name: NameId,
-        /// The value.
+        /// In the unit of the counter, as the source states it.
         pub value: f64,
     }
 }
@@ -43,7 +43,7 @@ row! {
 }
 
 impl Monitor {
-    /// Whether [`Monitor::device`] counts GPUs.
+    /// True where [`Monitor::device`] counts GPUs.
     #[must_use]
     pub fn is_gpu(&self, strings: &Strings) -> bool {
         self.device_kind.is_some() && strings.get(self.device_kind).eq_ignore_ascii_case("gpu")

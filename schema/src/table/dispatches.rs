@@ -28,11 +28,11 @@ columns! {
         shape: Option<ShapeId> => OptionalColumn<ShapeId>,
         /// Loaded kernel with its register counts, if known.
         symbol: Option<SymbolId> => OptionalColumn<SymbolId>,
-        /// Whether it belongs to a graph launch (RPD's `Task`).
+        /// True for a dispatch of a graph launch (RPD's `Task`).
         graph: bool => Column<bool>,
         /// Host time in ns at which its packet was enqueued, if known.
         enqueued: Option<i64> => OptionalColumn<i64>,
-        /// What the framework states of it, of a collective.
+        /// The collective that it executes, as the framework states it.
         collective: Option<CollectiveId> => OptionalColumn<CollectiveId>,
     }
     extra {}
@@ -97,7 +97,6 @@ impl Dispatches {
     }
 }
 
-/// Whether every id maps to itself.
 fn is_identity<I: Copy + Into<u32>>(ids: &[I]) -> bool {
     ids.iter().enumerate().all(|(at, &id)| id.into() as usize == at)
 }

@@ -7,9 +7,9 @@ row! {
     pub struct MemoryEvent {
         /// Id of the source.
         pub id: Id,
-        /// The process.
+        /// The process of the allocator.
         pub process: ProcessId,
-        /// The thread.
+        /// The thread that asked for or released the memory, if known.
         pub tid: Option<i64>,
         /// The GPU whose memory it is; `None` is the host's.
         pub agent: Option<AgentId>,

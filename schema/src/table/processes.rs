@@ -10,7 +10,7 @@ row! {
     pub struct Process {
         /// The operating system's id.
         pub pid: Option<i64>,
-        /// Its parent's.
+        /// The pid of the process that started it.
         pub ppid: Option<i64>,
         /// The identity that rocprofv3 gives it.
         pub guid: Option<String>,
@@ -44,11 +44,11 @@ row! {
     /// A thread that the source names.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct Thread {
-        /// Its process.
+        /// The process of the thread.
         pub process: ProcessId,
         /// The operating system's id.
         pub tid: i64,
-        /// Its name, if stored.
+        /// The name that the thread has given itself, if stored.
         pub name: Option<String>,
     }
 }

@@ -41,7 +41,7 @@ row! {
 }
 
 impl Range {
-    /// Whether it is an instant.
+    /// True for an instant, which has no duration.
     pub fn is_marker(&self) -> bool {
         self.kind == RangeKind::Marker || (self.kind == RangeKind::Unknown && self.duration == Some(0))
     }

@@ -1,7 +1,7 @@
 use super::row;
 use crate::{AgentId, Id, NameId, ProcessId};
 
-/// What a span states.
+/// The kind of a state that holds over a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SpanKind {
     /// A range of the host on a stream of a GPU: from the start of the first op that was launched within it to the end of
@@ -33,9 +33,9 @@ row! {
     pub struct Span {
         /// The id of the source.
         pub id: Id,
-        /// What it is.
+        /// The kind of state.
         pub kind: SpanKind,
-        /// The process.
+        /// The process that was profiled.
         pub process: ProcessId,
         /// The GPU of a range on it.
         pub agent: Option<AgentId>,

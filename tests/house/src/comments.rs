@@ -8,9 +8,14 @@ use crate::checkout::{File, files};
 use crate::words::STRING;
 
 /// Paths whose comments and names are older than these rules. The list only shrinks.
-const NOT_YET: [&str; 19] = [
+const NOT_YET: [&str; 24] = [
     "schema/platform/",
-    "schema/src/",
+    "schema/src/dialect/rocpd/join.rs",
+    "schema/src/dialect/rocpd/op_pieces.rs",
+    "schema/src/dialect/rocpd/read.rs",
+    "schema/src/layout/",
+    "schema/src/sqlite/",
+    "schema/src/trace/",
     "schema/tests/",
     "schema/write/",
     "tests/e2e/",

@@ -38,7 +38,7 @@ struct Arguments {
     step_num: Whole,
 }
 
-/// Whether a document begins as those of XLA: its processes have the names of planes.
+/// Only XLA gives processes the names of planes.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let has = |word: &str| head.windows(word.len()).any(|window| window == word.as_bytes());
     head.trim_ascii_start().starts_with(b"{")
@@ -102,7 +102,6 @@ pub(super) fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Res
     Ok(rows.finish(Dialect::JaxJson))
 }
 
-/// Microseconds as nanoseconds.
 fn nanoseconds(microseconds: f64) -> Option<i64> {
     let value = (microseconds * 1000.0).round();
     (value.abs() < 9e18).then_some(value as i64)

@@ -1,4 +1,4 @@
-//! What JAX's and TensorFlow's profiler writes of XLA: `*.trace.json.gz`, Chrome's trace format, and `*.xplane.pb`, which it is
+//! Traces of XLA by the profiler of JAX and TensorFlow: `*.trace.json.gz`, Chrome's trace format, and `*.xplane.pb`, which it is
 //! made from. Both have planes of lines of events: a plane for each GPU with its streams, and one for the host with its threads.
 //!
 //! Times are ns since the start of the session.

@@ -31,7 +31,7 @@ pub(super) struct Event<'a> {
 pub(super) enum Line<'a> {
     /// A stream of a GPU.
     Stream { gpu: i64, stream: i64 },
-    /// What XLA derives from the streams of a GPU: names of modules, operators, steps.
+    /// XLA derives these lines from the streams of a GPU: names of modules, operators, steps.
     Derived { name: &'a str },
     /// A thread of the host.
     Thread { tid: i64 },

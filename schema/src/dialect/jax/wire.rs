@@ -39,7 +39,7 @@ impl<'a> Fields<'a> {
         Self { rest: message, is_cut: false }
     }
 
-    /// Whether the message ended within a field, or is none.
+    /// True where the message ended within a field, or is none.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
     }

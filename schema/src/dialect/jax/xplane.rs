@@ -16,7 +16,6 @@ use crate::{Dialect, Error, ProblemKind, Result, Select, Tables};
 /// The names of planes begin like this.
 const PLANES: [&[u8]; 4] = [b"/host:", b"/device:", b"Task Environment", b"/task:"];
 
-/// Whether a file begins with a plane.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let Some((b"\x0a", rest)) = head.split_at_checked(1) else { return false };
     let length = rest.iter().take(10).take_while(|byte| **byte >= 0x80).count() + 1;

@@ -18,7 +18,7 @@ type Moment = (Option<i64>, i64);
 pub(super) struct Arrows {
     from: FxHashMap<Moment, Id>,
     to: FxHashMap<Moment, Id>,
-    /// Whether an op has stated its correlation id, and whether one has not.
+    /// Some ops have stated their correlation id, and some have not.
     stated: bool,
     missing: bool,
 }
@@ -68,7 +68,6 @@ impl Arrows {
         }
     }
 
-    /// The same for copies.
     pub(super) fn link_copies(&self, copies: &mut [Copy], tracks: &Tracks) {
         for copy in copies.iter_mut().filter(|copy| self.missing && copy.correlation == 0) {
             let stream = tracks.get(copy.track).stream;
@@ -76,7 +75,6 @@ impl Arrows {
         }
     }
 
-    /// The same for calls.
     pub(super) fn link_calls(&self, calls: &mut ApiCalls, first: usize) {
         if !self.missing {
             return;

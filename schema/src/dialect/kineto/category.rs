@@ -4,7 +4,7 @@ use super::event::Event;
 use super::scalar::bare;
 use crate::table::SpanKind;
 
-/// What an event becomes.
+/// The kind of row that an event becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Category {
     Kernel,

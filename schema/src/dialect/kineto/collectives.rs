@@ -1,4 +1,4 @@
-//! What events state of collectives: the arguments of `record_param_comms`, which kernels repeat or only refer to.
+//! Collectives: events state them in the arguments of `record_param_comms`, which kernels repeat or only refer to.
 
 use std::mem::take;
 
@@ -11,7 +11,7 @@ use crate::CollectiveId;
 use crate::table::Collective;
 
 impl Rows {
-    /// What an event states of a collective.
+    /// `None` where an event states no collective.
     pub(super) fn collective(&mut self, event: &Event<'_>) -> Option<CollectiveId> {
         let arguments = event.arguments;
         if arguments.collective.is_empty() || !self.select.any_collective() {

@@ -18,11 +18,10 @@ pub(super) struct Reading<R> {
     rows: Rows,
 }
 
-/// What follows in an object or a list.
+/// The next part of an object or a list.
 enum Next {
-    /// More of it.
     More,
-    /// Its end, which is consumed.
+    /// The end of it, which is consumed.
     End,
     /// The events of the document, whose list is open.
     Events,

@@ -28,14 +28,14 @@ use crate::{Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
 
-/// What only Kineto writes at the top of a document.
+/// Only Kineto writes these at the top of a document.
 const HEADERS: [&[u8]; 3] = [b"\"schemaVersion\"", b"\"deviceProperties\"", b"\"baseTimeNanoseconds\""];
 
 /// Categories of its events.
 const CATEGORIES: [&[u8]; 5] =
     [b"\"cpu_op\"", b"\"cuda_runtime\"", b"\"gpu_memcpy\"", b"\"python_function\"", b"\"user_annotation\""];
 
-/// Whether a document begins as those of Kineto, or of a tool that has edited one.
+/// Tools that edit a document of Kineto keep one of its headers.
 fn recognise(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let has =

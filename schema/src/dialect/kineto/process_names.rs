@@ -24,7 +24,7 @@ impl ProcessNames {
     }
 
     /// The command of a process, and the rank that rtl-convert writes behind it: `python (rank 3)`.
-    pub(super) fn of(&self, source: &Source) -> (Option<String>, Option<u32>) {
+    pub(super) fn find(&self, source: &Source) -> (Option<String>, Option<u32>) {
         let Some(name) = self.0.get(&source.raw) else { return (None, None) };
         let ranked = || {
             let (name, rank) = name.strip_suffix(')')?.rsplit_once(" (rank ")?;

@@ -132,7 +132,7 @@ impl Rows {
             }
         }
         for source in &open.sources.processes {
-            let (command, named_rank) = open.names.of(source);
+            let (command, named_rank) = open.names.find(source);
             let own = source.rank.or_else(|| rank_in(&source.prefix)).or(named_rank);
             let rank = if is_alone { own.or_else(|| stated("rank")).or_else(of_name) } else { own };
             tables.processes[source.id.index()] = Process {

@@ -32,7 +32,7 @@ pub(super) struct Marks {
     pub(super) symbols: usize,
 }
 
-/// What the rows of the document that is read need to be completed.
+/// Parts of the document that is read which complete its rows.
 #[derive(Debug, Default)]
 pub(super) struct Open {
     pub(super) marks: Marks,
@@ -76,7 +76,6 @@ impl Rows {
         Self { select, ..Self::default() }
     }
 
-    /// Adds an event.
     #[inline]
     pub(super) fn add(&mut self, event: &Event<'_>) {
         self.events += 1;

@@ -65,7 +65,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
-    /// Whether the next byte is `byte`, which is passed.
+    /// Passes the next byte if it is `byte`, and returns whether it was.
     #[inline]
     pub(super) fn accept(&mut self, byte: u8) -> Result<bool, Stop> {
         let found = self.peek()? == byte;
@@ -101,7 +101,6 @@ impl<'a> Scanner<'a> {
         Ok(Some(key))
     }
 
-    /// Passes a value.
     #[inline]
     pub(super) fn value(&mut self) -> Result<Raw<'a>, Stop> {
         let first = self.peek()?;

@@ -33,7 +33,7 @@ pub(super) struct Place {
 /// Collectives and kernels of one document that an external id ties together.
 #[derive(Debug, Default)]
 pub(super) struct StatedCollectives {
-    /// Those that operators state.
+    /// Collectives that operators state.
     pub(super) stated: Vec<(i64, CollectiveId)>,
     /// Rows of kernels that may execute one.
     pub(super) kernels: Vec<(i64, u32)>,

@@ -10,7 +10,7 @@ use crate::{AgentId, Id, NameId, ProblemKind, Result, SymbolId, TrackId};
 /// The columns that every row of the GPU has, in this order.
 const COMMON: [&str; 6] = ["start", "end", "deviceId", "streamId", "correlationId", "globalPid"];
 
-/// What every row of the GPU states.
+/// Columns that every row of the GPU has.
 struct Timed {
     id: Id,
     track: TrackId,

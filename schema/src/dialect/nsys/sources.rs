@@ -1,4 +1,4 @@
-//! What rows refer to: texts, processes and GPUs.
+//! Texts, processes and GPUs, to which rows refer.
 
 use rustc_hash::FxHashMap;
 
@@ -20,7 +20,7 @@ pub(super) fn ids(global: i64) -> (i64, i64) {
 pub(super) struct Sources {
     texts: FxHashMap<i64, String>,
     names: FxHashMap<i64, NameId>,
-    /// By global id without the thread.
+    /// Keys are global ids without the thread.
     processes: FxHashMap<i64, ProcessId>,
     commands: FxHashMap<i64, String>,
     threads: Vec<(i64, String)>,

@@ -1,3 +1,5 @@
+//! GPUs by the gpuId that ops carry. Ops name agents that the metadata lacks, so these are added after the scan.
+
 use rustc_hash::FxHashMap;
 
 use crate::AgentId;
@@ -14,7 +16,7 @@ pub(crate) struct Agents {
 }
 
 impl Agents {
-    /// Those of the metadata, by their gpuIds in the order of the tables.
+    /// Takes the gpuIds of the agents in the order of the tables.
     pub(super) fn of(gpus: Vec<i64>) -> Self {
         let mut agents = Self::default();
         gpus.into_iter().for_each(|gpu| agents.push(gpu));

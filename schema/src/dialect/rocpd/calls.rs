@@ -1,3 +1,5 @@
+//! Reads `rocpd_api`. Ops get process and thread from their calls, so callers are kept by id even where no call is selected.
+
 use rustc_hash::FxHashMap;
 
 use super::{Field, IdMap, Names, Plan, Processes, Variant};
@@ -54,7 +56,7 @@ pub(crate) fn read(
     processes: &mut Processes,
     tables: &mut Tables,
 ) -> Result<Calls> {
-    let mut plan = Plan::of(database, "rocpd_api")?;
+    let mut plan = Plan::new(database, "rocpd_api")?;
     let [pid, tid, name, start, args] =
         ["pid", "tid", "apiName_id", "start", "args_id"].map(|column| plan.add(column));
     // Where there is a duration, the end is computed from it: to ask for that would leave the scan to SQLite.

@@ -18,7 +18,7 @@ struct FastOps<'a> {
     context: &'a Context<'a>,
 }
 
-/// What follows from the types of a row's values.
+/// Facts that follow from the types of a row's values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Facts {
     present: Present,
@@ -51,7 +51,7 @@ enum StoredShape {
     #[default]
     Absent,
     Columns(StoredColumns),
-    /// With the hardware queue.
+    /// The text has the hardware queue, too.
     Signal(StoredText),
 }
 
@@ -189,7 +189,7 @@ impl OpPart {
         let start = known(OpColumn::Start);
         let dispatch = FoundDispatch {
             name,
-            track: self.recent_track(Place::of(gpu, queue, process, hardware_queue))?,
+            track: self.recent_track(Place::new(gpu, queue, process, hardware_queue))?,
             start,
             duration: known(OpColumn::End).checked_sub(start),
             shape: shape.known(),

@@ -1,3 +1,6 @@
+//! The metadata of a file and the ways in which its layout differs from others. The readers of the dialects fill it; ops and calls are
+//! read by it.
+
 use rustc_hash::FxHashMap;
 
 use super::Names;
@@ -23,7 +26,7 @@ pub(crate) struct Variant {
     pub(crate) launches: LaunchRows,
     /// The factor that separates the machines in packed GPU ids (RPD's `gpu_stride`).
     pub(crate) gpu_stride: Option<i64>,
-    /// The same for pids and tids.
+    /// The factor that separates the machines in packed pids and tids.
     pub(crate) pid_stride: Option<i64>,
 }
 
@@ -63,7 +66,6 @@ pub(crate) struct References {
     pub(crate) agents: Vec<i64>,
     /// Number and hardware address of queues, by gpuId and queueId.
     pub(crate) queues: FxHashMap<(i64, i64), (i64, Option<u64>)>,
-    /// Loaded kernels.
     pub(crate) symbols: Symbols,
     /// Calls without a row, because their process was killed in them.
     pub(crate) open_calls: Vec<ApiCall>,
@@ -78,7 +80,7 @@ pub(crate) struct OpenDispatch {
     pub(crate) queue: i64,
     pub(crate) process: ProcessId,
     pub(crate) shape: Option<Shape>,
-    /// Its other columns.
+    /// The other columns of the dispatch.
     pub(crate) row: Dispatch,
 }
 

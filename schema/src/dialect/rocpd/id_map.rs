@@ -1,3 +1,5 @@
+//! Values by id at the cost of a vector: a hash map of every call and op would be larger than the rows.
+
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
@@ -10,7 +12,7 @@ use crate::Id;
 pub(crate) struct IdMap<T> {
     /// The values of the first run: most maps have no other.
     dense: Vec<T>,
-    /// Its first id.
+    /// The first id of `dense`.
     first: Id,
     runs: Vec<Run>,
     values: Vec<T>,
@@ -89,7 +91,6 @@ impl<T: Copy> IdMap<T> {
         self.values[run.offset..end].get(distance).copied()
     }
 
-    /// Whether there are no values.
     pub(crate) fn is_empty(&self) -> bool {
         self.dense.is_empty() && self.values.is_empty()
     }

@@ -1,8 +1,10 @@
+//! Parts of a scan of the ops are read on several threads. This joins them in order, so that ids do not depend on the threads.
+
 use std::mem::take;
 
 use rustc_hash::FxHashMap;
 
-use super::ops::{Joined, OpPart, UNNAMED, unlisted, unlisted_position};
+use super::ops::{JoinedIds, OpPart, UNNAMED, unlisted, unlisted_position};
 use super::{Agents, Processes, Variant, links};
 use crate::table::{Copies, Interned, Track, Tracks};
 use crate::{AgentId, Id, ProblemKind, Problems, ProcessId, Tables, TrackId};
@@ -14,18 +16,18 @@ pub(super) struct Join<'a> {
     pub(super) queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
     pub(super) agents: &'a mut Agents,
     pub(super) processes: &'a mut Processes,
-    /// Whether copies join the tables only after the last op.
+    /// Copies join the tables only after the last op.
     pub(super) hold_copies: bool,
-    /// Whether rows stay in the tables until the last op: then GPUs and processes are numbered when all are known. Otherwise the tables
+    /// Rows stay in the tables until the last op: then GPUs and processes are numbered when all are known. Otherwise the tables
     /// have no ops before each [`Join::join`].
     pub(super) keeps_rows: bool,
     pub(super) met: Met,
 }
 
-/// What the parts have brought.
+/// Ids and rows that the joined parts have brought.
 #[derive(Debug, Default)]
 pub(super) struct Met {
-    /// Whether any dispatch names the call that caused it.
+    /// True where a dispatch names the call that caused it.
     pub(super) correlated: bool,
     /// As in a part, but of all.
     pids: Interned<i64, u32>,
@@ -51,7 +53,7 @@ impl Join<'_> {
         let dispatches = part.dispatches.finish();
         met.correlated |= !dispatches.is_empty() && dispatches.correlation.uniform() != Some(0);
         met.walks.push(take(&mut part.walk));
-        let Joined { pids, gpus, tracks, shapes } = &mut part.joined;
+        let JoinedIds { pids, gpus, tracks, shapes } = &mut part.joined;
         extend(pids, part.pids.rows(), |pid| unlisted(met.pids.intern(pid)));
         extend(gpus, part.gpus.rows(), |gpu| met.gpus.intern(gpu));
         let process = |local| unlisted_position(local).map_or(local, |position| pids[position]);

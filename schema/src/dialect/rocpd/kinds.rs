@@ -1,3 +1,5 @@
+//! Kinds of ops by the names that writers of RPD and of rocm-trace-lite give to opTypes.
+
 use super::Names;
 use crate::table::Direction;
 use crate::{Id, NameId, Strings};
@@ -5,15 +7,12 @@ use crate::{Id, NameId, Strings};
 /// The kind of a row of `rocpd_op`, by its opType.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum OpKind {
-    /// `KernelExecution`.
     Kernel,
     /// `Task`: a kernel of a graph launch.
     GraphKernel,
     /// `CopyHostToDevice`, `CopyDeviceToDevice2D`, `MEMORY_COPY_HOST_TO_DEVICE`, `FillBuffer`, ...
     Copy(Direction),
-    /// `Barrier`.
     Barrier,
-    /// `UserMarker`.
     Annotation,
     /// Any other: GPU work if it names a GPU, else an annotation.
     #[default]
@@ -35,7 +34,6 @@ impl OpKind {
         }
     }
 
-    /// Whether an op of that gpuId is a dispatch.
     #[inline]
     pub(crate) fn is_dispatch(self, gpu: i64) -> bool {
         !matches!(self, Self::Copy(_) | Self::Barrier | Self::Annotation) && gpu != NO_AGENT

@@ -15,7 +15,7 @@ pub(super) struct LaunchFields {
 }
 
 impl LaunchFields {
-    pub(super) fn of(plan: &mut Plan, select: &Select, typed: bool) -> Self {
+    pub(super) fn new(plan: &mut Plan, select: &Select, typed: bool) -> Self {
         let sizes = ["gridX", "gridY", "gridZ", "workgroupX", "workgroupY", "workgroupZ"];
         let mut rest = |column| plan.add_if(typed && select.launch, column);
         let (lds, scratch) = (rest("lds"), rest("scratch"));

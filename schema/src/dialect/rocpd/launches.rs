@@ -1,3 +1,5 @@
+//! Reads `rocpd_kernelapi` and `rocpd_copyapi`: dispatches have their shapes, and copies their bytes and devices, from them.
+
 use super::calls::{Caller, Calls};
 use super::{Field, IdMap, LaunchRows, Names, Plan, Variant};
 use crate::layout::rpd::Function;
@@ -9,7 +11,7 @@ use crate::{Id, NameId, ProblemKind, Result, Select, ShapeId, Tables};
 #[derive(Debug, Default)]
 pub(crate) struct Launches {
     pub(crate) kernels: IdMap<KernelLaunch>,
-    /// With devices only of copies between devices, numbered as the ops number them.
+    /// Only copies between devices have devices, numbered as the ops number them.
     pub(crate) copies: IdMap<ApiLaunch>,
 }
 
@@ -25,7 +27,6 @@ pub(crate) struct KernelLaunch {
 struct Source<'a> {
     database: &'a Database,
     variant: &'a Variant,
-    /// Whether the rows are selected themselves.
     keep: bool,
     names: &'a Names,
     calls: &'a Calls,
@@ -86,7 +87,7 @@ impl Source<'_> {
     fn kernels(&self, tables: &mut Tables) -> Result<IdMap<KernelLaunch>> {
         const TABLE: &str = "rocpd_kernelapi";
         let launches = self.variant.launches;
-        let mut plan = Plan::of(self.database, TABLE)?;
+        let mut plan = Plan::new(self.database, TABLE)?;
         let grid = ["gridX", "gridY", "gridZ"].map(|column| plan.add(column));
         let workgroup = ["workgroupX", "workgroupY", "workgroupZ"].map(|column| plan.add(column));
         let [lds, scratch, kernel] =
@@ -119,7 +120,7 @@ impl Source<'_> {
 
     fn copies(&self, tables: &mut Tables) -> Result<IdMap<ApiLaunch>> {
         const TABLE: &str = "rocpd_copyapi";
-        let mut plan = Plan::of(self.database, TABLE)?;
+        let mut plan = Plan::new(self.database, TABLE)?;
         let [size, width, height, kind] = ["size", "width", "height", "kind"].map(|column| plan.add(column));
         let [dst, src, dst_device, src_device] =
             ["dst", "src", "dstDevice", "srcDevice"].map(|column| plan.add(column));

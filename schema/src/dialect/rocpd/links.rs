@@ -1,3 +1,5 @@
+//! Reads `rocpd_api_ops`. Ops and links both ascend, so a scan of the ops walks the links and needs no map.
+
 use crate::sqlite::Database;
 use crate::{Id, Result};
 
@@ -50,7 +52,7 @@ pub(crate) struct LinkWalk {
 impl LinkWalk {
     /// The links of `op`; each call must name a higher id than the one before.
     #[inline]
-    pub(crate) fn of<'a>(&mut self, links: &'a Links, op: Id) -> &'a [Link] {
+    pub(crate) fn links_of<'a>(&mut self, links: &'a Links, op: Id) -> &'a [Link] {
         let links = &links.0;
         if self.begin.is_none() {
             self.next = links.partition_point(|link| link.op < op);
@@ -104,7 +106,7 @@ mod tests {
     fn a_walk_finds_every_link_of_its_ops() {
         let links = links(&[(1, 10), (3, 30), (3, 31), (4, 40)]);
         let mut walk = LinkWalk::default();
-        let found = [1, 2, 3, 4, 5].map(|op| calls(walk.of(&links, op)));
+        let found = [1, 2, 3, 4, 5].map(|op| calls(walk.links_of(&links, op)));
         assert_eq!(found, [vec![10], vec![], vec![30, 31], vec![40], vec![]]);
         assert_eq!(dangling(&links, [&walk]), None);
     }
@@ -113,8 +115,8 @@ mod tests {
     fn links_of_absent_ops_are_counted_before_between_inside_and_after_the_walks() {
         let links = links(&[(1, 0), (5, 0), (6, 0), (7, 0), (8, 0), (9, 0), (11, 0)]);
         let (mut low, mut high) = (LinkWalk::default(), LinkWalk::default());
-        assert_eq!(low.of(&links, 5).len() + low.of(&links, 7).len(), 2);
-        assert_eq!(high.of(&links, 9).len(), 1);
+        assert_eq!(low.links_of(&links, 5).len() + low.links_of(&links, 7).len(), 2);
+        assert_eq!(high.links_of(&links, 9).len(), 1);
         assert_eq!(dangling(&links, [&low, &high]), Some((4, 1)));
     }
 

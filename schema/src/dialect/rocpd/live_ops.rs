@@ -1,3 +1,5 @@
+//! Reads the ops of a file that is still written, for views that follow a recording.
+
 use super::calls::Calls;
 use super::join::{Join, Met};
 use super::launches::Launches;
@@ -25,7 +27,7 @@ pub(crate) struct LiveOps {
 }
 
 impl LiveOps {
-    /// Of a file whose `tables` have its processes and agents.
+    /// The `tables` of the file have its processes and agents.
     ///
     /// # Errors
     /// The columns of the table cannot be read.

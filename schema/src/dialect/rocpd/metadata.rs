@@ -1,3 +1,5 @@
+//! Reads `rocpd_metadata`: tags with numbers, texts or JSON objects, some of which several rows have.
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -20,7 +22,6 @@ impl Metadata {
         Ok(Self(rows))
     }
 
-    /// Adds a row.
     pub(crate) fn push(&mut self, tag: String, value: String) {
         self.0.push((tag, value));
     }
@@ -98,7 +99,7 @@ impl Object {
     }
 }
 
-/// Whether a tag counts ops or ranges that are not in the file: `lost:times`, `copies_lost:times`, `skipped:paused`, ...
+/// Tags that count ops or ranges which are not in the file: `lost:times`, `copies_lost:times`, `skipped:paused`, ...
 fn is_loss(tag: &str) -> bool {
     let kind = tag.split_once(':').map_or("", |(kind, _)| kind);
     matches!(kind.rsplit_once('_').map_or(kind, |(_, what)| what), "lost" | "skipped")

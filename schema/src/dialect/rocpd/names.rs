@@ -1,3 +1,5 @@
+//! Maps ids of `rocpd_string` to ids of [`Strings`], which has each text once.
+
 use super::IdMap;
 use crate::sqlite::{Database, Row};
 use crate::{Id, NameId, ProblemKind, Problems, Result, Strings};

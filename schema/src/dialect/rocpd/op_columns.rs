@@ -79,7 +79,6 @@ pub(super) trait OpRow {
     /// False of rows that are read only where no dispatch has more than the columns without [`Need::Detail`].
     const HAS_DETAILS: bool;
 
-    /// The rowid.
     fn id(&self) -> i64;
     /// The integer of a column; `None` where it is NULL or not read.
     fn int(&self, column: OpColumn) -> Option<i64>;
@@ -105,7 +104,7 @@ pub(crate) struct OpFields {
 impl OpFields {
     /// The columns of a select, `links` to calls among them.
     pub(crate) fn new(database: &Database, variant: &Variant, select: &Select, links: bool) -> Result<Self> {
-        let mut plan = Plan::of(database, "rocpd_op")?;
+        let mut plan = Plan::new(database, "rocpd_op")?;
         let mut columns = [Field::default(); OpColumn::ALL.len()];
         for &(column, name, _) in OpColumn::ALL {
             columns[column.position()] = plan.add_if(column.is_read(select, variant, links), name);
@@ -115,7 +114,7 @@ impl OpFields {
             columns,
             stream: plan.add("streamId"),
             signal: plan.add_if(select.any_shape() && variant.signal_is_shape, "completionSignal"),
-            launch: LaunchFields::of(&mut plan, select, variant.typed_ops),
+            launch: LaunchFields::new(&mut plan, select, variant.typed_ops),
             bytes: plan.add("bytes"),
             peer: plan.add("peer"),
             sequence: plan.add_if(annotations, "sequenceId"),

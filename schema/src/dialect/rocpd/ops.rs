@@ -1,3 +1,6 @@
+//! Reads rows of `rocpd_op` into dispatches, copies, barriers and ranges. A part holds the rows of one stretch of the table; parts are
+//! independent of each other, so that threads read them at once.
+
 use super::calls::Calls;
 use super::kinds::Kinds;
 use super::launches::Launches;
@@ -35,12 +38,12 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Whether fast rows have nothing that [`super::fast_ops`] does not keep.
+    /// Fast rows have nothing that [`super::fast_ops`] does not keep.
     pub(crate) plain: bool,
 }
 
 impl Context<'_> {
-    /// Whether [`super::fast_ops`] keeps the selected columns.
+    /// True where [`super::fast_ops`] keeps the selected columns.
     pub(crate) fn is_plain(select: &Select, variant: &Variant, fields: &OpFields, links: &Links) -> bool {
         let signal = fields.signal.position().is_some() && !select.shapes;
         !(signal || variant.ops_named_by_type || !links.is_empty())
@@ -66,13 +69,13 @@ pub(crate) struct OpPart {
     pub(crate) problems: Problems,
     pub(crate) walk: LinkWalk,
     pub(crate) range_ids: bool,
-    pub(super) joined: Joined,
+    pub(super) joined: JoinedIds,
     kinds: Kinds,
     /// The op type of kernels, once one was met.
     pub(super) kernel_type: Option<Option<Id>>,
     /// The last process that a row named, with its number.
     recent_process: Option<(i64, ProcessId)>,
-    /// Those of rows without a stream.
+    /// The tracks of rows without a stream.
     recent_tracks: RecentTracks,
     recent_shapes: RecentShapes<StoredKey>,
     recent_signals: RecentSignals,
@@ -88,9 +91,9 @@ impl ShapeKey for StoredKey {
     }
 }
 
-/// What the ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
+/// The ids that the local ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
 #[derive(Debug, Default)]
-pub(super) struct Joined {
+pub(super) struct JoinedIds {
     pub(super) pids: Vec<ProcessId>,
     pub(super) gpus: Vec<AgentId>,
     pub(super) tracks: Vec<TrackId>,
@@ -269,7 +272,7 @@ impl OpPart {
         if context.links.is_empty() {
             return cause;
         }
-        for link in self.walk.of(context.links, id) {
+        for link in self.walk.links_of(context.links, id) {
             match context.calls.get(link.call) {
                 None => self.problems.add(ProblemKind::DanglingLink, "rocpd_api_ops.api_id", link.call),
                 // Our own files tie the first call by its correlation id.
@@ -321,7 +324,7 @@ impl OpPart {
     ) -> TrackId {
         let queue = row.int(OpColumn::Queue).unwrap_or(0);
         let stream = row.fields.stream.int(row.row);
-        let place = Place::of(gpu, queue, process, hardware_queue);
+        let place = Place::new(gpu, queue, process, hardware_queue);
         if let (None, Some(id)) = (stream, self.recent_track(place)) {
             return id;
         }
@@ -384,7 +387,7 @@ impl OpPart {
         self.recent_shapes.find(&key)
     }
 
-    /// The same and the hardware queue of rocm-trace-lite's `completionSignal`.
+    /// [`Self::cached_shape`] and the hardware queue of rocm-trace-lite's `completionSignal`.
     #[inline(always)]
     pub(super) fn cached_signal(&mut self, text: &[u8]) -> Option<(ShapeId, Option<u64>)> {
         self.recent_signals.find(text)

@@ -1,3 +1,5 @@
+//! Columns of a scan by name. Versions of a layout lack some columns, which then read as NULL.
+
 use std::borrow::Cow;
 
 use crate::Result;
@@ -15,7 +17,7 @@ pub(crate) struct Plan {
 pub(crate) struct Field(Option<usize>);
 
 impl Plan {
-    pub(crate) fn of(database: &Database, table: &str) -> Result<Self> {
+    pub(crate) fn new(database: &Database, table: &str) -> Result<Self> {
         Ok(Self { present: database.columns(table)?, columns: Vec::new() })
     }
 
@@ -46,25 +48,24 @@ impl Field {
         self.0
     }
 
-    /// Its value as an integer.
     #[inline]
     pub(crate) fn int(self, row: &Row<'_>) -> Option<i64> {
         self.0.and_then(|at| row.int(at))
     }
 
-    /// Its value as an integer that is not negative and fits.
+    /// `None` also where the value is negative or does not fit.
     #[inline]
     pub(crate) fn unsigned<T: TryFrom<i64>>(self, row: &Row<'_>) -> Option<T> {
         self.0.and_then(|at| row.unsigned(at))
     }
 
-    /// Whether it is NULL.
+    /// A column that the table lacks is NULL.
     #[inline]
     pub(crate) fn is_null(self, row: &Row<'_>) -> bool {
         self.0.is_none_or(|at| row.is_null(at))
     }
 
-    /// Its value as text, numbers spelled out.
+    /// The value as text, numbers spelled out.
     pub(crate) fn text<'a>(self, row: &'a Row<'_>) -> Option<Cow<'a, str>> {
         self.0.and_then(|at| row.text(at))
     }

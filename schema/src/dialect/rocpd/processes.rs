@@ -1,3 +1,5 @@
+//! Processes by the pid that rows carry. RPD packs the number of the machine into pids.
+
 use rustc_hash::FxHashMap;
 
 use crate::table::Process;

@@ -5,9 +5,9 @@ use crate::{Sentinel, ShapeId};
 /// The least number of slots, and the number with which the cache begins anew: a megabyte.
 const SLOTS: [usize; 2] = [1 << 6, 1 << 14];
 
-/// What is stored of a shape.
+/// The columns that make a shape, as a row stores them.
 pub(super) trait ShapeKey: Copy + Eq {
-    /// What no row stores.
+    /// A key that no row stores.
     const FREE: Self;
 
     /// A number whose upper bits differ for most keys.

@@ -5,7 +5,7 @@ use crate::{ProcessId, TrackId};
 /// The number of slots.
 const SLOTS: usize = 256;
 
-/// What tells the tracks of rows without a stream apart. It has fields in place of an option, so that two of them are compared in a few
+/// The key of tracks of rows without a stream. It has fields in place of an option, so that two of them are compared in a few
 /// steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
@@ -17,11 +17,11 @@ pub(super) struct Place {
     hardware: Hardware,
 }
 
-/// Whether the hardware queue is recorded.
+/// A hardware queue may be recorded or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 enum Hardware {
-    /// Of no row: the slot is free.
+    /// No row has it: the slot is free.
     Free,
     Unknown,
     Recorded,
@@ -30,7 +30,7 @@ enum Hardware {
 impl Place {
     /// The place of a row.
     #[inline(always)]
-    pub(super) fn of(gpu: i64, queue: i64, process: ProcessId, hardware_queue: Option<u64>) -> Self {
+    pub(super) fn new(gpu: i64, queue: i64, process: ProcessId, hardware_queue: Option<u64>) -> Self {
         let hardware = if hardware_queue.is_some() { Hardware::Recorded } else { Hardware::Unknown };
         Self { gpu, queue, hardware_queue: hardware_queue.unwrap_or(0), process, hardware }
     }
@@ -75,17 +75,17 @@ mod tests {
 
     #[test]
     fn a_track_is_found_by_its_place_alone() {
-        let place = Place::of(1, 2, ProcessId(3), Some(0));
+        let place = Place::new(1, 2, ProcessId(3), Some(0));
         let mut recent = RecentTracks::default();
         assert_eq!(recent.find(place), None);
         recent.add(place, TrackId(7));
         assert_eq!(recent.find(place), Some(TrackId(7)));
         let others = [
-            Place::of(2, 2 - 16, ProcessId(3), Some(0)),
-            Place::of(1, 2 + 5, ProcessId(2), Some(0)),
-            Place::of(1, 2, ProcessId(3), Some(1)),
-            Place::of(1, 2, ProcessId(3), None),
-            Place::of(0, 0, ProcessId(0), None),
+            Place::new(2, 2 - 16, ProcessId(3), Some(0)),
+            Place::new(1, 2 + 5, ProcessId(2), Some(0)),
+            Place::new(1, 2, ProcessId(3), Some(1)),
+            Place::new(1, 2, ProcessId(3), None),
+            Place::new(0, 0, ProcessId(0), None),
         ];
         assert_eq!(others.map(|other| recent.find(other)), [None; 5]);
     }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn copies_do_not_take_the_slot_of_the_dispatches_of_their_queue() {
         for queue in [0, 1, 7, 0x7f3a_4c20_1000, i64::MAX, i64::MIN] {
-            let place = |hardware_queue| Place::of(3, queue, ProcessId(1), hardware_queue);
+            let place = |hardware_queue| Place::new(3, queue, ProcessId(1), hardware_queue);
             assert_ne!(place(None).slot(), place(Some(0x7f3a_4c20_1000)).slot());
             assert!(place(None).slot().max(place(Some(0)).slot()) < SLOTS);
         }

@@ -1,3 +1,5 @@
+//! Reads the tables that neither ops nor calls refer to: counters, monitors, allocations, spans and others.
+
 use super::calls::Calls;
 use super::{Agents, IdMap, Names, Processes};
 use crate::dialect::opaque_tables;

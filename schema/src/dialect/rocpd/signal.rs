@@ -1,3 +1,5 @@
+//! Parses rocm-trace-lite's `completionSignal`. Every op has one, so results are cached by the bytes of the text.
+
 use super::recent_shapes::{RecentShapes, ShapeKey};
 use crate::hash::spread;
 use crate::table::{Shape, axes};
@@ -105,7 +107,7 @@ impl ShapeKey for Sizes {
     }
 }
 
-/// What comes before a queue.
+/// The text before a queue.
 const PREFIX: &[u8; 6] = b"hwq=0x";
 
 /// The number of cached queues.
@@ -133,7 +135,7 @@ impl Default for RecentQueues {
 }
 
 impl RecentQueues {
-    /// The same as [`split`].
+    /// Gives the result of [`split`], from the cache where it can.
     #[inline]
     fn split<'t>(&mut self, text: &'t [u8]) -> Option<(Option<u64>, &'t [u8])> {
         if let Some((words, rest)) = words(text, self.digits) {
@@ -172,7 +174,7 @@ fn slot([first, last]: [u64; 2]) -> usize {
     (spread(first.rotate_left(29) ^ last) >> (u64::BITS - QUEUES.ilog2())) as usize
 }
 
-/// What a digit of a queue counts; more than 15 is none.
+/// The value of each hexadecimal digit of a queue; other bytes have more than 15.
 const DIGITS: [u8; 256] = {
     let mut digits = [u8::MAX; 256];
     let mut digit = 0;

@@ -37,7 +37,7 @@ const OWN: [&str; 22] = [
     "CompleteNs",
 ];
 
-/// Whether a text begins with the columns of dispatches with times.
+/// The first line names the columns of dispatches with times.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default();
     ["KernelName", "gpu-id", "BeginNs", "EndNs"]

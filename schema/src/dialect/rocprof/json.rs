@@ -55,7 +55,7 @@ struct Arguments {
 /// The names of processes, one of which every file has.
 const SECTIONS: [&str; 5] = ["Markers and Ranges", "CPU HIP API", "CPU HSA API", "COPY", "GPU Barriers0"];
 
-/// Whether a document begins as those of rocprof: its processes have these names.
+/// Only rocprof gives processes these names.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let has = |word: &str| head.windows(word.len()).any(|window| window == word.as_bytes());
     head.trim_ascii_start().starts_with(b"{")

@@ -1,6 +1,5 @@
 //! The lines of roctracer's text files. Each kind has a file of its own, but says what it is.
 
-/// A line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Line<'a> {
     /// `100:200 158:158 hipMalloc(ptr=0x7f00, size=1024) :1`
@@ -17,7 +16,7 @@ pub(super) enum Line<'a> {
     Counter { name: &'a str, value: f64 },
 }
 
-/// What stands behind the ids of a call.
+/// The texts behind the ids of a call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallText<'a> {
     pub(super) name: &'a str,

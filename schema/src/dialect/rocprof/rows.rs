@@ -8,7 +8,6 @@ use crate::table::{
 };
 use crate::{AgentId, Column, Dialect, Id, NameId, ProcessId, Select, ShapeId, SymbolId, Tables};
 
-/// What an op is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Kernel,
@@ -67,7 +66,7 @@ pub(super) struct Annotation<'a> {
     pub(super) end: Option<i64>,
 }
 
-/// What a call says of the op that it enqueued.
+/// Attributes of the op that a call has enqueued.
 #[derive(Debug, Clone, Copy)]
 struct Enqueued {
     tid: Option<i64>,

@@ -13,7 +13,6 @@ use crate::layout::tags::COMPLETE;
 use crate::table::{Counter, Direction, RangeKind};
 use crate::{Dialect, Id, ProblemKind, Result, Select, Tables};
 
-/// Whether the first line is one of roctracer's.
 pub(super) fn recognise(head: &[u8]) -> bool {
     let mut lines = head.split(|&byte| byte == b'\n');
     let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
@@ -240,7 +239,7 @@ impl Reading {
     }
 }
 
-/// What an op is, by the name that roctracer gives it: a kernel has its own.
+/// Roctracer names an op by its kind, except a kernel, which has a name of its own.
 fn kind(name: &str) -> Kind {
     let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let is_transfer = ["Copy", "Fill", "Memcpy", "Memset"].iter().any(|word| name.starts_with(word));

@@ -135,10 +135,10 @@ impl Reading<'_> {
 
 /// A record as a call whose domain is the record's category.
 pub(crate) fn call_of(record: Range, links: bool, parent: Id) -> ApiCall {
-    let Range { id, process, name, category: domain, start, duration, .. } = record;
+    let Range { id, process, tid, name, category: domain, kind: _, start, duration, correlation } = record;
     let (category, args) = (NameId::NONE, NameId::NONE);
     let call = ApiCall { id, process, name, domain, category, args, start, duration, ..ApiCall::default() };
-    if links { ApiCall { tid: record.tid, correlation: record.correlation, parent, ..call } } else { call }
+    if links { ApiCall { tid, correlation, parent, ..call } } else { call }
 }
 
 /// The kind of a roctx record, by its function; `None` is a call that annotates nothing (pausing the profiler,

@@ -51,7 +51,7 @@ const TYPES: [&str; 12] = [
     "Float8e5m2",
 ];
 
-/// What the arguments of a call state.
+/// Arguments of a call that describe its collective or communicator.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stated {
     count: Option<u64>,
@@ -123,7 +123,7 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    /// Whether a call makes a communicator of some of the ranks of another one.
+    /// True for calls that make a communicator of some of the ranks of another one.
     fn divides(&self, calls: &Calls) -> bool {
         let (rows, strings) = (&self.tables.api_calls, &self.tables.strings);
         calls.values().any(|&row| DIVIDING.contains(&strings.get(rows.name[row as usize])))
@@ -187,7 +187,7 @@ fn common_ranks<'a>(all: impl Iterator<Item = &'a Stated>) -> Option<u32> {
     ranks.all(|other| other == first).then_some(first)
 }
 
-/// What a call states of its collective; `None` where its size is unknown.
+/// The collective of a call; `None` where its size is unknown.
 fn described(
     strings: &mut Strings,
     operation: &str,

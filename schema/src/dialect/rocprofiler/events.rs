@@ -131,12 +131,11 @@ impl Events {
     }
 }
 
-/// Whether a category is one of roctx.
+/// roctx has these categories.
 pub(super) fn is_marker(category: &str) -> bool {
     category.starts_with("MARKER")
 }
 
-/// Whether a function is one of RCCL.
 pub(super) fn is_of_rccl(function: &str) -> bool {
     function.starts_with("nccl")
 }

@@ -9,7 +9,6 @@ use crate::table::{AgentKind, Allocation, AllocationKind, AllocationLevel, Copy,
 use crate::{AgentId, NameId, ProblemKind, Result, Tables};
 
 impl Reading<'_> {
-    /// Reads the copies.
     pub(super) fn copies(&mut self) -> Result<()> {
         const TABLE: &str = "rocpd_memory_copy";
         scanned!(columns: id, pid, tid, start, end, event_id, name_id, dst_agent_id, dst_address, src_agent_id,
@@ -122,7 +121,7 @@ pub(crate) fn direction(
     }
 }
 
-/// Whether the details of a copy say that its size, which must have a value, is unknown.
+/// The size column must have a value: details of a copy say where it is unknown.
 fn is_unknown(extdata: Option<Cow<'_, str>>) -> bool {
     let extdata: Option<Value> = extdata.and_then(|text| serde_json::from_str(&text).ok());
     extdata.is_some_and(|extdata| extdata.get("size") == Some(&Value::Null))

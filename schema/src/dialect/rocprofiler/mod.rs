@@ -32,7 +32,7 @@ const KNOWN: &str = "3.0";
 
 pub(super) const READER: Reader = Reader::Database { recognise, read };
 
-/// Whether there are tables named by guid: RPD has the same schema number, but no such tables.
+/// Tables are named by guid: RPD has the same schema number, but no such tables.
 fn recognise(database: &Database) -> Result<bool> {
     Ok(!suffixes(database).is_empty())
 }

@@ -46,7 +46,7 @@ impl AgentName {
 pub(super) struct Agents {
     named: Vec<(usize, AgentName)>,
     positions: FxHashMap<(usize, AgentName), AgentId>,
-    /// Whether kernels ran on the agent of each position.
+    /// True at the position of each agent that kernels ran on.
     launching: Vec<bool>,
     listed: FxHashMap<usize, Listing>,
 }
@@ -65,7 +65,7 @@ struct Listing {
     agents: Vec<Agent>,
     by_number: FxHashMap<(Index, i64), usize>,
     counts: FxHashMap<AgentKind, i64>,
-    /// Whether all agents with kernels are GPUs by their index among the visible ones.
+    /// All agents with kernels are GPUs by their index among the visible ones.
     is_visible: bool,
 }
 

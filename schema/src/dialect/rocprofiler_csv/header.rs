@@ -1,4 +1,4 @@
-//! What a file holds, by the names of its columns.
+//! The names of its columns give the kind of a file.
 
 use crate::csv::{Csv, Record};
 
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 pub(super) struct Header(Vec<String>);
 
 impl Header {
-    pub(super) fn of(record: Record<'_>) -> Self {
+    pub(super) fn new(record: Record<'_>) -> Self {
         let name = |at| record.text(Some(at)).unwrap_or_default().trim().to_ascii_lowercase();
         Self((0..record.len()).map(name).collect())
     }
@@ -27,7 +27,7 @@ impl Header {
     /// The header of a text with this beginning.
     pub(super) fn of_text(head: &[u8]) -> Option<Self> {
         let line = head.split(|&byte| byte == b'\n').next()?;
-        Csv::new(line).ok()?.record().ok()?.map(Self::of)
+        Csv::new(line).ok()?.record().ok()?.map(Self::new)
     }
 
     pub(super) fn len(&self) -> usize {

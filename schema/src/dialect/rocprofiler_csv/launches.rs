@@ -23,10 +23,10 @@ struct Launch {
 }
 
 impl Launch {
-    fn of(header: &Header) -> Self {
+    fn new(header: &Header) -> Self {
         let axes = |size: &str| ["x", "y", "z"].map(|axis| header.at(&[&format!("{size}_{axis}")]));
         Self {
-            common: Common::of(header),
+            common: Common::new(header),
             agent: header.at(&["agent_id", "gpu_id"]),
             dispatch: header.at(&["dispatch_id"]),
             kernel: header.at(&["kernel_id"]),
@@ -92,7 +92,7 @@ impl Launch {
 }
 
 pub(super) fn dispatches(header: &Header) -> Read {
-    let launch = Launch::of(header);
+    let launch = Launch::new(header);
     Box::new(move |rows, record| {
         launch.read(rows, Kind::Dispatches, record);
         true
@@ -102,7 +102,7 @@ pub(super) fn dispatches(header: &Header) -> Read {
 /// One record for each counter of a dispatch. Where no other file has the dispatch, the first record stands for it; the
 /// versions before ROCm 6.3 give it no times.
 pub(super) fn counters(header: &Header) -> Read {
-    let launch = Launch::of(header);
+    let launch = Launch::new(header);
     let [name, value] = ["counter_name", "counter_value"].map(|name| header.at(&[name]));
     Box::new(move |rows, record| {
         let process = rows.process(&launch.common, record);

@@ -24,7 +24,7 @@ use crate::{Dialect, ProblemKind, Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Files { recognise, read };
 
-/// Whether a text begins with the names of columns of one of the files.
+/// The names of columns of one of the files are the first line.
 fn recognise(head: &[u8]) -> bool {
     Header::of_text(head).is_some_and(|header| header.kind().is_some())
 }
@@ -69,7 +69,7 @@ fn reader(kind: Kind, header: &Header) -> Read {
 fn read_file(file: &Input, kind: Kind, rows: &mut Rows) -> Result<()> {
     let failed = io("read", file.path());
     let mut csv = Csv::new(BufReader::with_capacity(1 << 20, file.reader()?)).map_err(&failed)?;
-    let Some(header) = csv.record().map_err(&failed)?.map(Header::of) else { return Ok(()) };
+    let Some(header) = csv.record().map_err(&failed)?.map(Header::new) else { return Ok(()) };
     let read = reader(kind, &header);
     while let Some(record) = csv.record().map_err(&failed)? {
         if record.is_cut {

@@ -41,7 +41,7 @@ pub(super) fn agents(header: &Header) -> Read {
 
 /// Calls of a library, and ranges, which are calls of roctx.
 pub(super) fn calls(header: &Header) -> Read {
-    let common = Common::of(header);
+    let common = Common::new(header);
     let [domain, function] = ["domain", "function"].map(|name| header.at(&[name]));
     Box::new(move |rows, record| {
         let select = rows.select;
@@ -68,7 +68,7 @@ pub(super) fn calls(header: &Header) -> Read {
 }
 
 pub(super) fn copies(header: &Header) -> Read {
-    let common = Common::of(header);
+    let common = Common::new(header);
     let [direction, source, destination] =
         ["direction", "source_agent_id", "destination_agent_id"].map(|name| header.at(&[name]));
     let name = header.at(&["name"]);
@@ -106,7 +106,7 @@ pub(super) fn copies(header: &Header) -> Read {
 
 /// Allocations of memory or scratch.
 pub(super) fn allocations(header: &Header, level: AllocationLevel) -> Read {
-    let common = Common::of(header);
+    let common = Common::new(header);
     let [operation, agent, bytes, address, flags] =
         ["operation", "agent_id", "allocation_size", "address", "alloc_flags"].map(|name| header.at(&[name]));
     let kind = if level == AllocationLevel::Scratch { Kind::Scratch } else { Kind::Allocations };

@@ -23,7 +23,7 @@ pub(super) struct Rows {
     pub(super) agents: Agents,
     runs: Vec<(PathBuf, String)>,
     run: usize,
-    /// Whether the run has no dispatches but those of its counters.
+    /// The run has no dispatches but those of its counters.
     pub(super) counted: bool,
     /// Dispatches that counters have brought.
     pub(super) dispatches: FxHashSet<(ProcessId, Id)>,
@@ -47,7 +47,7 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn of(header: &Header) -> Self {
+    pub(super) fn new(header: &Header) -> Self {
         Self {
             guid: header.at(&["guid"]),
             pid: header.at(&["process_id", "pid"]),
@@ -61,7 +61,7 @@ impl Common {
     }
 }
 
-/// What every timed record states.
+/// Columns that every timed record has.
 #[derive(Clone, Copy)]
 pub(super) struct Timed {
     pub(super) id: Id,

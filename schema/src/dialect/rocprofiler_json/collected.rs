@@ -51,7 +51,7 @@ pub(super) struct Collected {
     pub(super) kinds: Vec<rows::KindInfo>,
     /// The names of lists; the strings of the trace hold only those that a row needs.
     pub(super) lists: Strings,
-    /// Whether rocm-trace-lite wrote the file: it numbers copies differently.
+    /// True where rocm-trace-lite wrote the file: it numbers copies differently.
     pub(super) imitation: bool,
     pub(super) counter_names: FxHashMap<i64, NameId>,
     pub(super) marker_texts: FxHashMap<Id, NameId>,
@@ -65,7 +65,7 @@ pub(super) struct Collected {
     /// The dispatches that counters were collected of, where no others are recorded.
     pub(super) counted: Dispatches,
     pub(super) copies: Vec<Copy>,
-    /// With the positions of their functions.
+    /// Each has its function: only that says whether it allocates or frees.
     pub(super) allocations: Vec<(NameId, Allocation)>,
     pub(super) ranges: Vec<Range>,
     pub(super) counters: Vec<Counter>,

@@ -23,7 +23,6 @@ use crate::{Dialect, Error, Result, Select, Tables};
 
 pub(super) const READER: Reader = Reader::Text { recognise, read };
 
-/// Whether the document begins as rocprofv3's do.
 fn recognise(head: &[u8]) -> bool {
     let key = format!("\"{KEY}\"");
     head.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{')
