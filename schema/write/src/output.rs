@@ -1,10 +1,12 @@
+//! The file of a writer, and its errors.
+
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rtl_schema::{Error, Result};
 
-/// The file that a writer fills.
+/// The file that a writer fills: it may have another name until it is complete, while errors name the final one.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     /// The output as messages name it.

@@ -38,7 +38,7 @@ enum Table {
     Allocation,
 }
 
-/// A database in the making. Memory grows with the distinct texts and threads.
+/// Writes a rocpd database. Memory grows with the distinct texts and threads.
 #[derive(Debug)]
 pub struct RocpdWriter {
     database: Database<File>,
@@ -101,13 +101,15 @@ impl RocpdWriter {
     /// [`Error::Io`](rtl_schema::Error::Io) if the file cannot grow; so for all that follow.
     #[inline]
     pub fn event(&mut self, set: TableSetId, event: &Event<'_>) -> Result<i64> {
-        let category = self.text(set, event.category);
-        let message = event.message.map(|message| serde_json::json!({ "message": message }).to_string());
+        // Times, thread and stream are columns of the record.
+        let &Event { category, correlation, parent, message, tid: _, start: _, end: _, stream: _ } = event;
+        let category = self.text(set, category);
+        let message = message.map(|message| serde_json::json!({ "message": message }).to_string());
         let empty: Datum<'_> = message.as_ref().map(|_| "{}").into();
         let cells = [
             category.into(),
-            event.correlation.into(),
-            event.parent.into(),
+            correlation.into(),
+            parent.into(),
             0.into(),
             empty,
             empty,
@@ -121,18 +123,19 @@ impl RocpdWriter {
     pub fn launch(&mut self, set: TableSetId, event: &Event<'_>, row: &KernelDispatch) -> Result<i64> {
         let id = self.event(set, event)?;
         let stream = event.stream.unwrap_or(0);
-        let [x, y, z] = row.workgroup.map(i64::from);
-        let [width, height, depth] = row.items.map(|items| items as i64);
+        let &KernelDispatch { agent, kernel, dispatch, queue, scratch, lds, workgroup, items } = row;
+        let [x, y, z] = workgroup.map(i64::from);
+        let [width, height, depth] = items.map(|items| items as i64);
         let cells = [
-            row.agent.into(),
-            row.kernel.into(),
-            row.dispatch.into(),
-            row.queue.into(),
+            agent.into(),
+            kernel.into(),
+            dispatch.into(),
+            queue.into(),
             stream.into(),
             event.start.into(),
             event.end.into(),
-            row.scratch.map(i64::from).into(),
-            row.lds.map(i64::from).into(),
+            scratch.map(i64::from).into(),
+            lds.map(i64::from).into(),
             x.into(),
             y.into(),
             z.into(),
@@ -142,28 +145,29 @@ impl RocpdWriter {
             1.into(),
             id.into(),
         ];
-        self.record(set, Table::Dispatch, (event.tid, row.queue, stream), &cells)?;
+        self.record(set, Table::Dispatch, (event.tid, queue, stream), &cells)?;
         Ok(id)
     }
 
     /// Writes a copy.
     pub fn copy(&mut self, set: TableSetId, event: &Event<'_>, row: &MemoryCopy<'_>) -> Result<()> {
         let id = self.event(set, event)?;
+        let &MemoryCopy { name, destination, destination_address, source, source_address, bytes } = row;
         let cells = [
             event.start.into(),
             event.end.into(),
-            self.text(set, row.name).into(),
-            row.destination.into(),
-            row.destination_address.map(|address| address as i64).into(),
-            row.source.into(),
-            row.source_address.map(|address| address as i64).into(),
-            (row.bytes.unwrap_or(0) as i64).into(),
+            self.text(set, name).into(),
+            destination.into(),
+            destination_address.map(|address| address as i64).into(),
+            source.into(),
+            source_address.map(|address| address as i64).into(),
+            (bytes.unwrap_or(0) as i64).into(),
             Datum::Null,
             event.stream.into(),
             Datum::Null,
             id.into(),
             // The column of the size must have a value.
-            if row.bytes.is_some() { "{}" } else { r#"{"size":null}"# }.into(),
+            if bytes.is_some() { "{}" } else { r#"{"size":null}"# }.into(),
         ];
         self.record(set, Table::Copy, (event.tid, 0, event.stream.unwrap_or(0)), &cells)?;
         Ok(())
@@ -196,7 +200,8 @@ impl RocpdWriter {
 
     /// Writes an argument of the call of that event.
     pub fn argument(&mut self, set: TableSetId, event: i64, row: &Argument<'_>) -> Result<()> {
-        let cells = [event.into(), row.position.into(), row.kind.into(), row.name.into(), row.value.into()];
+        let &Argument { position, kind, name, value } = row;
+        let cells = [event.into(), position.into(), kind.into(), name.into(), value.into()];
         self.row(set, Table::Argument, &cells)?;
         Ok(())
     }
@@ -209,22 +214,23 @@ impl RocpdWriter {
         row: &MemoryAllocation<'_>,
     ) -> Result<()> {
         let id = self.event(set, event)?;
+        let &MemoryAllocation { agent, kind, level, address, bytes, queue, flags } = row;
         // rocprofv3 stores flags as text.
-        let flags = row.flags.map(|flags| serde_json::json!({ "flags": flags.to_string() }).to_string());
+        let flags = flags.map(|flags| serde_json::json!({ "flags": flags.to_string() }).to_string());
         let cells = [
-            row.agent.into(),
-            row.kind.into(),
-            row.level.into(),
+            agent.into(),
+            kind.into(),
+            level.into(),
             event.start.into(),
             event.end.into(),
-            row.address.map(|address| address as i64).into(),
-            (row.bytes as i64).into(),
-            row.queue.into(),
+            address.map(|address| address as i64).into(),
+            (bytes as i64).into(),
+            queue.into(),
             event.stream.into(),
             id.into(),
             flags.as_deref().into(),
         ];
-        let place = (event.tid, row.queue.unwrap_or(0), event.stream.unwrap_or(0));
+        let place = (event.tid, queue.unwrap_or(0), event.stream.unwrap_or(0));
         self.record(set, Table::Allocation, place, &cells)?;
         Ok(())
     }

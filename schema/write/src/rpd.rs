@@ -25,7 +25,7 @@ use rtl_schema::{Id, NameId, Result, Tables};
 use state::{Calls, GPU_STRIDE, Launches, Numbers, PID_STRIDE};
 use texts::Texts;
 
-/// A file of RPD's in the making: takes a trace as [`Trace::stream`](rtl_schema::Trace::stream) gives it out. Memory grows
+/// Writes a file of RPD's. It takes a trace as [`Trace::stream`](rtl_schema::Trace::stream) gives it out. Memory grows
 /// with the distinct strings and the API calls.
 #[derive(Debug)]
 pub struct RpdWriter {
@@ -120,13 +120,11 @@ impl RpdWriter {
         Ok(())
     }
 
-    /// The id of a name.
     #[inline]
     fn name(&mut self, tables: &Tables, name: NameId) -> Result<i64> {
         self.names.id(&mut self.database, tables, name)
     }
 
-    /// The id of an argument's or range's text.
     fn argument(&mut self, tables: &Tables, name: NameId) -> Result<i64> {
         self.arguments.id(&mut self.database, tables, name)
     }

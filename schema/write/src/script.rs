@@ -5,7 +5,7 @@ pub(crate) fn tables_of(script: &'static str) -> impl Iterator<Item = (&'static 
     created(script, "CREATE TABLE ")
 }
 
-/// The same of its views.
+/// The names of the views of a script and the statements that create them, in its order.
 pub(crate) fn views_of(script: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     created(script, "CREATE VIEW ")
 }

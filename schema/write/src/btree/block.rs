@@ -18,17 +18,16 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// No rows, of which the first is the one after `before`.
+    /// An empty block, whose first row will be the one after `before`.
     pub(crate) fn after(before: i64) -> Self {
         Self { record: Record::new(), last: before, leaf: Leaf::new(), pages: Vec::new(), lasts: Vec::new() }
     }
 
-    /// The rowid of the newest row.
     pub(crate) fn last(&self) -> i64 {
         self.last
     }
 
-    /// How many pages it takes at most, beside inner nodes.
+    /// An upper bound of its pages, beside inner nodes.
     pub(crate) fn pages(&self) -> usize {
         self.lasts.len() + 1
     }

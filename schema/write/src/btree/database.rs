@@ -20,10 +20,10 @@ use rtl_schema::{Error, Result};
 /// Pages that the closing rows of one publication take at most, beside one for the open leaf.
 const CLOSING_PAGES: usize = 4;
 
-/// The same where there is hardly any room: counts take less than a page, and what is under way another.
+/// The closing pages where there is hardly any room: counts take less than a page, and rows in flight another.
 const FEW_CLOSING_PAGES: usize = 2;
 
-/// Pages of a file that nothing is refused to: writes tell whether even these have room.
+/// Pages of a file to which no row is refused. If even these have no room, the write fails.
 const FIRST: usize = 4;
 
 /// A table of a [`Database`]: its place among all of them.
@@ -34,7 +34,7 @@ pub(crate) struct TableId(pub(crate) usize);
 struct Table {
     name: Cow<'static, str>,
     sql: Cow<'static, str>,
-    /// Whether the table exists without rows.
+    /// True if the table exists without rows too.
     is_always: bool,
     tree: Tree,
 }
@@ -58,9 +58,9 @@ struct Tables<T> {
     catalog: Vec<u32>,
     /// The trees and the catalog of the last publication.
     published: (Vec<Tree>, Vec<u32>),
-    /// Bytes that the file may have.
+    /// The most bytes that the file may have.
     limit: Option<u64>,
-    /// Whether a row may be refused: there is a limit, room is asked for ahead, or a write has failed.
+    /// True if a row may be refused: there is a limit, room is reserved ahead, or a write has failed.
     is_checked: bool,
     has_failed: bool,
 }
@@ -150,8 +150,8 @@ impl<T: Target> Database<T> {
             let inner = 1 + self.tables.all[table.0].tree.open_pages();
             self.tables.find_room(table, block.pages() + inner)?;
         }
-        let Tables { all, store, .. } = &mut self.tables;
-        all[table.0].tree.append(block, store).map_err(|error| self.tables.fail(error))
+        let (tree, store) = (&mut self.tables.all[table.0].tree, &mut self.tables.store);
+        tree.append(block, store).map_err(|error| self.tables.fail(error))
     }
 
     /// The id of the last row; 0 without rows.
@@ -159,7 +159,6 @@ impl<T: Target> Database<T> {
         self.tables.all[table.0].tree.rows()
     }
 
-    /// The id of the last published row.
     pub(crate) fn published_rows(&self, table: TableId) -> i64 {
         self.tables.published.0.get(table.0).map_or(0, Tree::rows)
     }
@@ -178,12 +177,12 @@ impl<T: Target> Database<T> {
         self.tables.publish(views, closing).map_err(|error| self.tables.fail(error))
     }
 
-    /// Goes back to the last publication. No rows come after that, because some are missing.
+    /// Goes back to the last publication. No rows may follow, because some are missing.
     pub(crate) fn rollback(&mut self) {
         self.tables.rollback();
     }
 
-    /// Returns what was written to, if it is still there.
+    /// Returns the target, unless someone else has removed the file.
     pub(crate) fn finish(mut self) -> Result<T> {
         self.tables.store.check().map_err(|source| self.tables.output.io(source))?;
         Ok(self.tables.store.into_target())
@@ -196,12 +195,10 @@ impl<T: Target> Database<T> {
         Ok(output)
     }
 
-    /// The file as messages name it.
     pub(crate) fn output(&self) -> &OutputFile {
         &self.tables.output
     }
 
-    /// The file that is written.
     pub(crate) fn target(&mut self) -> &mut T {
         self.tables.store.target()
     }
@@ -256,7 +253,7 @@ impl<T: Target> Tables<T> {
         if self.has_failed || needed > 0 || tree.rows() == 0 { self.find_room(table, needed) } else { Ok(()) }
     }
 
-    /// Whether as many more pages leave room for two publications, this one and the one before.
+    /// Refuses a row where as many more pages leave no room for two publications, this one and the one before.
     #[cold]
     fn find_room(&mut self, table: TableId, needed: usize) -> Result<()> {
         if self.has_failed {

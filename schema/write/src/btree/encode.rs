@@ -1,16 +1,12 @@
 //! Rows as SQLite's records (file format, "Record Format").
 
-/// A value on its way into a record.
+/// A value of a row, before it is encoded.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum Datum<'a> {
-    /// NULL.
     #[default]
     Null,
-    /// An integer.
     Int(i64),
-    /// A real number.
     Real(f64),
-    /// Text.
     Text(&'a str),
 }
 
@@ -68,7 +64,7 @@ pub(super) fn serial(value: i64) -> (u8, u8) {
     SERIAL[bits as usize & 63]
 }
 
-/// A record in the making; kept from row to row.
+/// Encodes records; its buffers are kept from row to row.
 #[derive(Debug)]
 pub(crate) struct Record {
     // Each value is written as a whole word, over whose end the next one begins.

@@ -52,7 +52,7 @@ impl Leaf {
         self.cells == 0
     }
 
-    /// The page as it is stored.
+    /// Completes the header and the free space, and returns the page as it is stored.
     pub(crate) fn page(&mut self) -> &Page {
         self.page[Self::HEADER + 2 * self.cells..self.content].fill(0);
         self.page[3..5].copy_from_slice(&(self.cells as u16).to_be_bytes());
@@ -63,7 +63,7 @@ impl Leaf {
     /// The most that stands before a record of less than 128 bytes: its length and its rowid.
     pub(super) const HEAD: usize = 10;
 
-    /// Whether a record with that many bytes on this page still fits.
+    /// True if a record with that many bytes on this page still fits.
     #[inline]
     pub(crate) fn fits(&self, cell: usize) -> bool {
         Self::HEADER + 2 * self.cells + 2 + cell <= self.content
@@ -145,7 +145,7 @@ impl Leaf {
         true
     }
 
-    /// Enters the newest cell.
+    /// Adds the pointer to the newest cell.
     #[inline]
     fn point(&mut self) {
         let pointer = Self::HEADER + 2 * self.cells;

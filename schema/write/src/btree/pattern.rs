@@ -1,13 +1,13 @@
 //! Records of integers that differ from one another in a few of their columns only.
 //!
-//! Most rows of a recording say of a kernel what its row before said, but for three numbers. Such a record is copied and
+//! Most rows of a recording are equal to the row before but for three numbers. Such a record is copied and
 //! its numbers are put where it will lie, which costs a fifth of making it. Nothing is loaded again there: what is stored
 //! in parts and loaded as a whole right after makes the processor wait.
 
 /// The bytes that a pattern has room for: a dispatch takes 40 to 60 as a tracer records it.
 pub(crate) const SHORT: usize = 64;
 
-/// The same for rows of any trace.
+/// The bytes of a pattern for rows of any trace, in which more columns are set.
 pub(crate) const LONG: usize = 128;
 
 /// A record in which `N` integers may be replaced by others that are stored in as many bytes. `ROOM` is a power of two.
@@ -36,7 +36,7 @@ struct Hole {
 impl<const N: usize, const ROOM: usize> Pattern<N, ROOM> {
     /// The pattern of a record that [`Record::integers`](super::Record::integers) made, in which these columns vary,
     /// given in ascending order without the id. A column that is NULL or 0 is one that only 0 goes to, and is what it is in
-    /// all of its records. None where a number is negative, or the record is too long.
+    /// all of its records. `None` where a number is negative, or the record is too long.
     pub(crate) fn of(record: &[u8], columns: [usize; N]) -> Option<Self> {
         const { assert!(ROOM.is_power_of_two() && ROOM <= 0x80) };
         let mut bytes = [0; ROOM];
@@ -65,7 +65,7 @@ impl<const N: usize, const ROOM: usize> Pattern<N, ROOM> {
         Some(Self { bytes, length: record.len(), holes })
     }
 
-    /// Whether a record of these numbers has this pattern.
+    /// True if these numbers take as many bytes as those of the pattern.
     #[inline]
     pub(crate) fn fits(&self, numbers: &[i64; N]) -> bool {
         self.holes
@@ -74,7 +74,6 @@ impl<const N: usize, const ROOM: usize> Pattern<N, ROOM> {
             .all(|(hole, &number)| number.wrapping_sub(hole.least) as u64 <= hole.more)
     }
 
-    /// How long its records are.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.length

@@ -1,4 +1,4 @@
-//! Which page of the file is whose, and when it may be written.
+//! The owner of each page of the file. Pages of the published file are never written, so that it stays valid at every moment.
 
 use std::fs::File;
 use std::io;
@@ -27,13 +27,13 @@ pub trait Target {
     /// Writes all of `bytes` at `offset`.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Where the operating system cannot write.
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// The same of pages behind the end. Returns their memory, unless it keeps them.
+    /// Writes pages behind the end. Returns their memory for the next ones, unless the target keeps it.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Where the operating system cannot write.
     fn write_run(&mut self, pages: Vec<u8>, offset: u64) -> io::Result<Option<Vec<u8>>> {
         self.write_at(&pages, offset).map(|()| Some(pages))
     }
@@ -46,16 +46,16 @@ pub trait Target {
         Ok(())
     }
 
-    /// Whether the `length` bytes that were written are still there. Where someone else has taken them away, whatever is
-    /// written after them makes a file with a hole.
+    /// Checks that the `length` bytes that were written are still there. Where someone else has cut them off, later writes would
+    /// make a file with a hole.
     ///
     /// # Errors
-    /// What has become of them.
+    /// Where they are not.
     fn check(&self, _length: u64) -> io::Result<()> {
         Ok(())
     }
 
-    /// Whether [`Target::reserve`] can fail.
+    /// True if [`Target::reserve`] can fail, so that room has to be reserved ahead of rows.
     const RESERVES: bool = false;
 
     /// Reserves room for `length` bytes in all. Only a lack of room is an error: where nothing can be known, writes tell.
@@ -94,11 +94,11 @@ pub(crate) struct Store<T> {
     published: Published,
     /// How many pages were ever taken for one publication only.
     borrowed: usize,
-    /// Whether free pages are used at once, because there may be no others.
+    /// True if free pages are used at once, because there may be no others.
     is_short: bool,
     /// Pages that there is room for.
     reserved: usize,
-    /// Whether someone else has taken away what was written: then nothing more is.
+    /// True if someone else has removed the file or a part of it: then nothing more is written.
     is_gone: bool,
 }
 
@@ -189,7 +189,6 @@ impl<T: Target> Store<T> {
         self.is_short = true;
     }
 
-    /// How many pages the file has or will have.
     pub(crate) fn pages(&self) -> u32 {
         self.next - 1
     }
@@ -266,7 +265,7 @@ impl<T: Target> Store<T> {
         Ok(self.next)
     }
 
-    /// Whether what was written is still there.
+    /// Fails where someone else has removed the file or a part of it.
     pub(crate) fn check(&mut self) -> io::Result<()> {
         if self.is_gone {
             return Err(io::Error::other("it is not there any more"));
@@ -276,7 +275,6 @@ impl<T: Target> Store<T> {
         checked
     }
 
-    /// The target of the writes.
     pub(crate) fn target(&mut self) -> &mut T {
         &mut self.target
     }
@@ -372,9 +370,9 @@ fn header(count: u32, pages: u32, free: u32, free_pages: usize) -> Page {
 mod tests {
     use super::*;
 
-    struct Nowhere;
+    struct DiscardedPages;
 
-    impl Target for Nowhere {
+    impl Target for DiscardedPages {
         fn write_at(&mut self, _: &[u8], _: u64) -> io::Result<()> {
             Ok(())
         }
@@ -382,7 +380,7 @@ mod tests {
 
     #[test]
     fn the_page_that_sqlite_locks_is_nobodys() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(DiscardedPages).unwrap();
         store.publish(&[], 2).unwrap();
         store.next = LOCK_PAGE - 1;
         store.run_start = store.next;
@@ -392,7 +390,7 @@ mod tests {
 
     #[test]
     fn pages_that_are_appended_together_leave_the_page_out_that_sqlite_locks() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(DiscardedPages).unwrap();
         (store.next, store.run_start) = (LOCK_PAGE - 3, LOCK_PAGE - 3);
         let numbers = store.append_all(vec![1; 2 * RUN]).unwrap();
         let expected: Vec<u32> =
@@ -404,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_page_is_used_again_only_when_the_published_file_does_not_need_it() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(DiscardedPages).unwrap();
         let first = store.borrow().unwrap();
         store.publish(&[], first).unwrap();
         store.give_back(first, ReadOrder::First);
@@ -418,7 +416,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_table_rests_until_enough_others_do() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(DiscardedPages).unwrap();
         let mut seen = Vec::new();
         let reused = loop {
             let page = store.borrow().unwrap();
@@ -435,7 +433,7 @@ mod tests {
 
     #[test]
     fn going_back_forgets_what_was_taken() {
-        let mut store = Store::create(Nowhere).unwrap();
+        let mut store = Store::create(DiscardedPages).unwrap();
         let page = store.borrow().unwrap();
         store.publish(&[], page).unwrap();
         let (kept, next) = (store.kept(), store.next);

@@ -42,7 +42,7 @@ impl Tree {
         Self { leaf, last: 0, levels: Vec::new(), published: Vec::new(), changed: true, lifetime }
     }
 
-    /// How many rows it has.
+    /// The rowid of the newest row, 0 without rows.
     pub(crate) fn rows(&self) -> i64 {
         self.last
     }

@@ -19,7 +19,6 @@ use crate::btree::{Database, SavedDatabase, TableId};
 use crate::output::OutputFile;
 use rtl_schema::{Id, Result, Tables};
 
-/// The state in a checkpoint, beside the finished pages and the strings.
 #[derive(Serialize, Deserialize)]
 struct State {
     strings: Written,
@@ -31,14 +30,14 @@ struct State {
     range_ids: FxHashMap<(u32, Id), i64>,
 }
 
-/// How many strings of the writer are in a list, and how many bytes that is.
+/// The extent of a [`StringLog`], by which one that has grown since is cut back.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Written {
     strings: usize,
     bytes: u64,
 }
 
-/// The strings of a file in the making, in a file of their own.
+/// The strings of an unfinished file, in a file of their own that only grows: a checkpoint adds the new ones.
 #[derive(Debug)]
 pub struct StringLog {
     file: File,
@@ -49,12 +48,11 @@ impl StringLog {
     /// Starts the list at `path`, replacing what is there.
     ///
     /// # Errors
-    /// What the operating system says.
+    /// Where the operating system refuses to create it.
     pub fn create(path: &Path) -> io::Result<Self> {
         Ok(Self { file: File::create(path)?, written: Written::default() })
     }
 
-    /// Adds strings.
     fn push<'a>(&mut self, new: impl Iterator<Item = &'a str>) -> io::Result<()> {
         let mut list = Vec::new();
         for text in new {
@@ -65,7 +63,7 @@ impl StringLog {
         self.file.write_all(&list)
     }
 
-    /// The list as it was, which goes on behind that, with its strings. Nothing where it is another one.
+    /// Opens a list for more strings and reads those that it had at a checkpoint. `None` where it is another list.
     fn resume(path: &Path, written: Written) -> io::Result<Option<(Self, StringIds)>> {
         let mut file = OpenOptions::new().read(true).append(true).open(path)?;
         let mut list = Vec::new();
@@ -117,7 +115,7 @@ impl NativeWriter {
         self.database.target().then(job).map_err(|source| self.database.output().io(source))
     }
 
-    /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. Nothing where
+    /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. `None` where
     /// the three do not belong together. Tables of other tools are not part of a checkpoint: see
     /// [`Self::push_extra_tables`].
     ///

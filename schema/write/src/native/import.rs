@@ -1,3 +1,5 @@
+//! The import of a trace that another tool recorded, piece by piece.
+
 use std::sync::Arc;
 
 use super::layout::Table;
@@ -25,12 +27,12 @@ pub struct TraceImport {
     pub(super) calls: Renumbered,
     /// Links of ops to further calls: an op may come after its links.
     links: Vec<(Id, Id)>,
-    /// Whether all its rows have their numbers.
+    /// A whole trace releases its range ids once its rows are numbered: the trace behind it may use those numbers.
     is_numbered: bool,
 }
 
 impl TraceImport {
-    /// A trace that goes into a file of several.
+    /// Starts a trace that goes into a file of several, with its numbers there.
     #[must_use]
     pub fn with_mapping(mapping: TraceMapping) -> Self {
         Self { lookup: Arc::new(Lookup::new(Some(mapping))), ..Self::default() }
@@ -108,12 +110,10 @@ impl TraceImport {
         }
     }
 
-    /// The new id of a dispatch.
     pub(super) fn dispatched(&self, process: ProcessId, old: Id) -> Option<i64> {
         self.ops.dispatches.get(self.lookup.space(process), old)
     }
 
-    /// Gives the rows of a piece their numbers.
     fn number(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Numbers {
         let texts = self.refer(writer, piece);
         let mut before = [0; Table::COUNT];
@@ -136,7 +136,7 @@ impl TraceImport {
         Numbers { lookup: Arc::clone(&self.lookup), texts, before, rows, ranges }
     }
 
-    /// Learns what rows of a piece refer to. Returns the strings that the file does not have.
+    /// Extends the lookup by a piece and returns the strings that the file does not have.
     fn refer(&mut self, writer: &mut NativeWriter, piece: &Tables) -> Vec<NameId> {
         let mut new = Vec::new();
         let known = &self.lookup;
@@ -161,7 +161,6 @@ impl TraceImport {
         new
     }
 
-    /// The ids in the file of the ranges of ops.
     fn range_ids(&self, writer: &mut NativeWriter, piece: &Tables) -> RangeIds {
         let Some(mapping) = &self.lookup.mapping else { return RangeIds::Moved(0) };
         let dispatches = &piece.dispatches;
@@ -219,7 +218,6 @@ impl TraceImport {
     }
 }
 
-/// How many rows become ops.
 fn op_rows(piece: &Tables) -> usize {
     piece.dispatches.len() + piece.copies.len() + piece.barriers.len() + piece.ranges.len()
 }

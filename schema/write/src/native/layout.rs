@@ -6,7 +6,7 @@ use crate::script::{tables_of, views_of};
 const TABLES: &str = include_str!("../../../../sql/tables.sql");
 const VIEWS: &str = include_str!("../../../../sql/views.sql");
 
-/// A table of a file, in the order of `sql/tables.sql`.
+/// A table of a file. The order is that of `sql/tables.sql`, where its statement is found by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Table {
     // Every file has these.
@@ -42,7 +42,6 @@ impl Table {
         ((self as usize) < Self::ALWAYS.len()).then_some(TableId(self as usize))
     }
 
-    /// Adds it to a file.
     pub(crate) fn create<T: Target>(self, database: &mut Database<T>) -> TableId {
         let (name, sql) = tables_of(TABLES).nth(self as usize).unwrap_or_default();
         database.table(name, sql, self.always().is_some())

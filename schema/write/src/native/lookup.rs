@@ -1,4 +1,4 @@
-//! What rows of a trace refer to, in the terms of the file.
+//! Translates what rows of a trace refer to into the terms of the file.
 
 use rustc_hash::FxHashMap;
 
@@ -8,7 +8,8 @@ use super::rows::StringId;
 use rtl_schema::table::{Collective, Shape, Track};
 use rtl_schema::{CollectiveId, Id, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
-/// What rows of a trace refer to. It grows with each piece; what is there stays.
+/// The strings, symbols, tracks and processes of a trace, by which its rows are encoded on any thread. Each piece may add some;
+/// none changes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Lookup {
     pub(super) places: Places,
@@ -20,7 +21,6 @@ pub(super) struct Lookup {
     tracks: Vec<Track>,
     shapes: Vec<Shape>,
     collectives: Vec<Collective>,
-    /// The id space of each process in the trace.
     spaces: Vec<u32>,
     /// Identifies its processes and agents among other traces.
     pub(super) mapping: Option<TraceMapping>,
@@ -28,11 +28,11 @@ pub(super) struct Lookup {
 
 impl Lookup {
     pub(super) fn new(mapping: Option<TraceMapping>) -> Self {
-        let places = mapping.as_ref().map(Places::given).unwrap_or_default();
+        let places = mapping.as_ref().map(Places::from_mapping).unwrap_or_default();
         Self { places, mapping, ..Self::default() }
     }
 
-    /// Whether it has all that the rows of a piece refer to, beside its texts and places.
+    /// True where the rows of a piece refer to nothing new, beside texts and places.
     pub(super) fn has(&self, piece: &Tables) -> bool {
         self.symbol_ids.len() == piece.symbols.len()
             && self.tracks.len() == piece.tracks.rows().len()
@@ -53,12 +53,11 @@ impl Lookup {
         self.spaces.extend(piece.processes.iter().skip(self.spaces.len()).map(|process| process.space));
     }
 
-    /// [`Self::file_time`] of moments that follow each other.
+    /// A faster [`Self::file_time`], for moments that follow each other.
     pub(super) fn clock(&self) -> ClockCursor<'_> {
-        ClockCursor::of(self.mapping.as_ref().map(|mapping| &mapping.clock))
+        ClockCursor::new(self.mapping.as_ref().map(|mapping| &mapping.clock))
     }
 
-    /// The time on the file's clock.
     #[inline]
     pub(super) fn file_time(&self, moment: i64) -> i64 {
         self.mapping.as_ref().map_or(moment, |mapping| mapping.clock.apply(moment))
@@ -92,13 +91,12 @@ impl Lookup {
         self.collectives[collective.index()]
     }
 
-    /// The id space of a process in the trace.
     #[inline]
     pub(super) fn space(&self, process: ProcessId) -> u32 {
         self.spaces.get(process.index()).copied().unwrap_or_default()
     }
 
-    /// The symbol column: empty where the name says it.
+    /// The symbol column. It is empty where the symbol is the first of its name, as a reader assumes.
     #[inline]
     pub(super) fn symbol(&self, process: ProcessId, name: NameId, symbol: Option<SymbolId>) -> Option<i64> {
         if symbol.is_none() && self.symbols.is_empty() {

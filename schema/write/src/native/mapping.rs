@@ -1,3 +1,5 @@
+//! The place of a trace in a file that holds several: numbers of processes and agents, and clocks.
+
 use rustc_hash::FxHashMap;
 
 use super::range_ids::RangeBlock;
@@ -9,7 +11,7 @@ pub struct TraceMapping {
     pub pids: Vec<i64>,
     /// The id space of each process in the file.
     pub spaces: Vec<u32>,
-    /// Whether a later part has processes of this one: then its ranges may be named there too.
+    /// True if a later part has processes of this one: it may name their ranges, so their ids are kept.
     pub continues: bool,
     /// The range ids of each process that keep their distances in the file; those of others are numbered by their first use.
     pub ranges: Vec<Option<RangeBlock>>,
@@ -21,13 +23,13 @@ pub struct TraceMapping {
     pub clock: ClockCorrection,
 }
 
-/// What is added to the moments of a clock: between two knots what a straight line says, beyond the outer ones as much as
-/// at those.
+/// A correction of a clock by knots. Offsets between two knots lie on a straight line; beyond the outer ones they stay as they
+/// are there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClockCorrection(Vec<(i64, i64)>);
 
 impl ClockCorrection {
-    /// From moments and what is added to each, in ns, in any order.
+    /// Takes knots in any order: moments and what is added to each, in ns.
     #[must_use]
     pub fn new(mut knots: Vec<(i64, i64)>) -> Self {
         knots.sort_unstable();
@@ -35,13 +37,13 @@ impl ClockCorrection {
         Self(knots)
     }
 
-    /// The same for every moment.
+    /// Adds `offset` ns to every moment.
     #[must_use]
     pub fn constant(offset: i64) -> Self {
         Self(vec![(0, offset)])
     }
 
-    /// Whether it changes nothing.
+    /// True if no time changes.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.iter().all(|&(_, offset)| offset == 0)
@@ -68,7 +70,7 @@ pub(super) struct ClockCursor<'a> {
     line: Line,
 }
 
-/// Between two knots: what is added to the moments behind `from`, up to `to`.
+/// The correction between two knots, for moments behind `from` and up to `to`.
 #[derive(Debug)]
 struct Line {
     from: i64,
@@ -79,16 +81,14 @@ struct Line {
 }
 
 impl Line {
-    /// Of no moments.
     const NONE: Self = Self { from: 0, to: 0, first: 0, rise: 0 };
 }
 
 impl<'a> ClockCursor<'a> {
-    pub(super) fn of(correction: Option<&'a ClockCorrection>) -> Self {
+    pub(super) fn new(correction: Option<&'a ClockCorrection>) -> Self {
         Self { knots: correction.map_or(&[], |correction| &correction.0), line: Line::NONE }
     }
 
-    /// The corrected time, in ns.
     #[inline]
     pub(super) fn at(&mut self, moment: i64) -> i64 {
         let Line { from, to, first, rise } = self.line;
@@ -100,7 +100,6 @@ impl<'a> ClockCursor<'a> {
         self.step(moment)
     }
 
-    /// Finds the line of another moment.
     #[cold]
     fn step(&mut self, moment: i64) -> i64 {
         self.line = line(self.knots, moment).unwrap_or(Line::NONE);
@@ -148,7 +147,7 @@ fn between(knots: &[(i64, i64)], moment: i64) -> i64 {
     }
 }
 
-/// What a line says at a moment, where no step of that exceeds 64 bits.
+/// The offset on a line at a moment, where no step of the computation exceeds 64 bits.
 fn narrow([first, last, from, to, moment]: [i64; 5]) -> Option<i64> {
     let [rise, run, along] = [last.checked_sub(first)?, to.checked_sub(from)?, moment.checked_sub(from)?];
     first.checked_add(rise.checked_mul(along)?.checked_div(run)?)
@@ -172,7 +171,7 @@ mod tests {
             moments in prop::collection::vec(moment(), 0..40),
         ) {
             let correction = ClockCorrection::new(knots);
-            let mut cursor = ClockCursor::of(Some(&correction));
+            let mut cursor = ClockCursor::new(Some(&correction));
             for moment in moments {
                 prop_assert_eq!(cursor.at(moment), correction.apply(moment));
             }

@@ -1,3 +1,5 @@
+//! Metadata rows: who recorded the trace, and objects that rows name by number.
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -86,29 +88,43 @@ pub(super) fn write_details(writer: &mut NativeWriter, tables: &Tables, places: 
     symbols(writer, tables, places)
 }
 
+/// Writes tags for the only process of a file, and a row for each process that has more to keep or is not alone.
 fn processes(writer: &mut NativeWriter, tables: &Tables, places: &Places) -> Result<()> {
     if let [process] = tables.processes.as_slice() {
+        let Process {
+            pid,
+            ppid,
+            host,
+            machine_id,
+            // The source's own tag of it is copied with its metadata.
+            boot_id: _,
+            rank,
+            world,
+            command,
+            start,
+            end,
+            guid,
+            node,
+            environment,
+            space,
+        } = process;
         let number = |value: Option<i64>| value.map(|value| value.to_string());
         for (tag, value) in [
-            (tags::PID, number(process.pid)),
-            (tags::PPID, number(process.ppid)),
-            (tags::HOST, process.host.clone()),
-            (tags::MACHINE_ID, process.machine_id.clone()),
-            (tags::RANK, number(process.rank.map(i64::from))),
-            (tags::WORLD_SIZE, number(process.world.map(i64::from))),
-            (tags::COMMAND, process.command.clone()),
-            (tags::START_NS, number(process.start)),
-            (tags::END_NS, number(process.end)),
+            (tags::PID, number(*pid)),
+            (tags::PPID, number(*ppid)),
+            (tags::HOST, host.clone()),
+            (tags::MACHINE_ID, machine_id.clone()),
+            (tags::RANK, number(rank.map(i64::from))),
+            (tags::WORLD_SIZE, number(world.map(i64::from))),
+            (tags::COMMAND, command.clone()),
+            (tags::START_NS, number(*start)),
+            (tags::END_NS, number(*end)),
         ] {
             if let Some(value) = value {
                 writer.push_metadata(tag, &value)?;
             }
         }
-        if process.guid.is_none()
-            && process.node.is_none()
-            && process.environment.is_none()
-            && process.space == 0
-        {
+        if guid.is_none() && node.is_none() && environment.is_none() && *space == 0 {
             return Ok(());
         }
     }

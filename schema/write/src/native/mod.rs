@@ -1,4 +1,4 @@
-//! The native layout.
+//! The native layout: its tables, the writer of their rows, and the import of traces that other tools recorded.
 
 mod checkpoint;
 mod import;

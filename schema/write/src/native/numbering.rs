@@ -1,3 +1,5 @@
+//! New numbers in the file: of processes, agents and queues, whose own may collide, and of rows.
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -5,11 +7,10 @@ use super::mapping::TraceMapping;
 use rtl_schema::table::{AgentKind, Track};
 use rtl_schema::{AgentId, Id, ProcessId, Tables, TrackId};
 
-/// How processes, agents and queues are numbered in the file. They are met one after the other, and what is numbered
-/// stays.
+/// The numbers of processes, agents and queues in the file. Each is numbered when a piece first has it, and keeps its number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
-    /// The values of pid columns for each process: nothing for one that was alone when it was met, else its pid, or a
+    /// The values of pid columns for each process: nothing for one that was alone when it was first seen, else its pid, or a
     /// negative number where another one has that or it is unknown.
     pids: Vec<Option<i64>>,
     /// The values of gpuId columns for each agent: a GPU's number, a number below -1 for another one.
@@ -19,20 +20,19 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// For a trace whose mapping is known in advance.
-    pub(crate) fn given(mapping: &TraceMapping) -> Self {
+    /// Takes the numbers of a mapping, which is known before the first piece.
+    pub(crate) fn from_mapping(mapping: &TraceMapping) -> Self {
         let pids = mapping.pids.iter().copied().map(Some).collect();
         Self { pids, gpus: mapping.gpus.clone(), queues: Vec::new() }
     }
 
-    /// Whether nothing of a piece is new.
+    /// True where a piece has nothing to number.
     pub(crate) fn has(&self, tables: &Tables) -> bool {
         self.pids.len() >= tables.processes.len()
             && self.gpus.len() >= tables.agents.len()
             && self.queues.len() == tables.tracks.rows().len()
     }
 
-    /// Numbers what is new.
     pub(crate) fn extend(&mut self, tables: &Tables, queues: &mut Queues) {
         let alone = tables.processes.len() == 1;
         for process in self.pids.len()..tables.processes.len() {
@@ -152,7 +152,8 @@ pub(super) mod pairs {
     }
 }
 
-/// Whether the queue of a track, which has this number in the file, needs a metadata row.
+/// True where the queue of a track, with this number in the file, needs a metadata row: else its own number or its address is
+/// lost.
 pub(crate) fn is_renamed(track: &Track, number: i64) -> bool {
     track.hardware_queue.is_some() || number != track.queue
 }
@@ -161,11 +162,11 @@ pub(crate) fn is_renamed(track: &Track, number: i64) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct Renumbered {
     runs: Vec<Run>,
-    /// Whether a run was pushed that belongs before another one.
+    /// True if a run was pushed that belongs before another one.
     is_unsorted: bool,
 }
 
-/// The same of ops. Some sources number dispatches and other ops apart.
+/// New ids of ops. Some sources number dispatches and other ops apart.
 #[derive(Debug, Default)]
 pub(crate) struct RenumberedOps {
     pub(crate) dispatches: Renumbered,
@@ -173,7 +174,6 @@ pub(crate) struct RenumberedOps {
 }
 
 impl RenumberedOps {
-    /// Adds the ids of later ops.
     pub(crate) fn append(&mut self, later: Self) {
         self.dispatches.append(later.dispatches);
         self.others.append(later.others);
@@ -199,7 +199,6 @@ struct Run {
 }
 
 impl Run {
-    /// The row that continues it.
     #[inline]
     fn end(&self) -> (u32, Id, i64) {
         (self.space, self.old.wrapping_add(self.length), self.new + self.length)
@@ -212,7 +211,6 @@ impl Renumbered {
         self.push_run(Run { space, old, new, length: 1 });
     }
 
-    /// Adds the ids of later rows.
     pub(crate) fn append(&mut self, later: Self) {
         later.runs.into_iter().for_each(|run| self.push_run(run));
     }

@@ -1,3 +1,5 @@
+//! Tables that only their own tools understand: SQLite copies them, because their statements are not ours.
+
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
 use crate::output::OutputFile;

@@ -1,4 +1,4 @@
-//! A piece of a trace as rows of the file. The rows that are most, of integers alone, are encoded apart from the file.
+//! A piece of a trace as rows of the file. Most rows are integers alone: they are encoded apart from the file, on any thread.
 
 use std::sync::Arc;
 
@@ -10,7 +10,9 @@ use super::range_ids::{RangeIds, RangesLeft};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
 use super::similar_ops::SimilarOps;
 use crate::btree::Block;
-use rtl_schema::table::{Collective, Copy, Direction, Dispatch, Range, RangeKind};
+use rtl_schema::table::{
+    ApiArgument, ApiCall, Collective, Copy, Direction, Dispatch, Operator, PythonFrame, Range, RangeKind,
+};
 use rtl_schema::{AgentId, NameId, Tables};
 
 /// A piece of a trace that has its place in the file: see [`TraceImport::begin`](super::TraceImport::begin).
@@ -28,7 +30,7 @@ pub struct EncodedPiece {
     pub(super) encoded: Encoded,
 }
 
-/// What the pieces before a piece have to do with it.
+/// The numbers that a piece takes from the pieces before it, so that it can be encoded apart from them.
 #[derive(Debug)]
 pub(super) struct Numbers {
     pub(super) lookup: Arc<Lookup>,
@@ -54,7 +56,7 @@ impl PieceImport {
         Self { rows, numbers }
     }
 
-    /// Encodes its rows.
+    /// Encodes the rows: the costly step, which needs neither the file nor the other pieces.
     #[must_use]
     pub fn encode(self) -> EncodedPiece {
         let encoded = encode(&self.rows, &self.numbers);
@@ -62,7 +64,6 @@ impl PieceImport {
     }
 }
 
-/// Encodes the rows of a piece.
 pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
     let lookup = &*numbers.lookup;
     let block = |table: Table| Block::after(numbers.before[table as usize]);
@@ -137,7 +138,7 @@ pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
     }
 }
 
-/// The numbers of an op in the file.
+/// The times and the range of an op in the terms of the file.
 struct Numbered {
     start: i64,
     end: Option<i64>,
@@ -145,19 +146,34 @@ struct Numbered {
     range: i64,
 }
 
-/// An op with what ops have in common.
+/// Fills in the columns that all kinds of ops have. The others are of dispatches only: see [`kernel`].
 #[inline(always)]
 fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
-    let place = lookup.track(row.track);
+    let &Dispatch {
+        id: _,
+        name,
+        track,
+        start: _,
+        duration: _,
+        tid,
+        correlation,
+        range: _,
+        shape: _,
+        symbol: _,
+        graph: _,
+        enqueued: _,
+        collective: _,
+    } = row;
+    let place = lookup.track(track);
     let &Numbered { start, end, enqueued, range } = numbers;
     Op {
         gpu: lookup.places.gpu(place.agent),
-        queue: Some(lookup.places.queue(row.track)),
-        description: lookup.text(row.name),
+        queue: Some(lookup.places.queue(track)),
+        description: lookup.text(name),
         pid: lookup.places.pid(place.process),
         stream: place.stream,
-        tid: row.tid,
-        correlation: row.correlation,
+        tid,
+        correlation,
         start,
         end,
         enqueued,
@@ -166,7 +182,6 @@ fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
     }
 }
 
-/// The op of a dispatch.
 #[inline(always)]
 fn kernel(lookup: &Lookup, row: &Dispatch, numbers: &Numbered) -> Op {
     let shape = row.shape.map(|shape| lookup.shape(shape)).unwrap_or_default();
@@ -182,10 +197,9 @@ fn kernel(lookup: &Lookup, row: &Dispatch, numbers: &Numbered) -> Op {
     placed(lookup, op, row, numbers)
 }
 
-/// The rows of ops in the making.
+/// Encodes the ops of a piece, with the numbers that follow from the ops before.
 struct OpRows<'a> {
     lookup: &'a Lookup,
-    /// Of the ops that are left.
     ranges: RangesLeft<'a>,
     clock: ClockCursor<'a>,
     ops: Block,
@@ -209,7 +223,6 @@ impl OpRows<'_> {
         }
     }
 
-    /// The next op's numbers in the file.
     #[inline]
     fn numbers(&mut self, row: &Dispatch) -> Numbered {
         Numbered {
@@ -220,7 +233,7 @@ impl OpRows<'_> {
         }
     }
 
-    /// Adds `op` with what ops have in common.
+    /// Adds an op that is no dispatch.
     #[inline]
     fn place(&mut self, op: Op, row: &Dispatch) -> i64 {
         let numbers = self.numbers(row);
@@ -253,69 +266,82 @@ impl OpRows<'_> {
     }
 
     fn copy(&mut self, row: &Copy) {
+        // The other columns are those that a dispatch has too.
+        let &Copy {
+            id: _,
+            name: _,
+            track,
+            start: _,
+            duration: _,
+            direction,
+            bytes,
+            source: from,
+            destination: to,
+            source_address,
+            destination_address,
+            tid: _,
+            correlation: _,
+            range: _,
+            enqueued: _,
+        } = row;
         let lookup = self.lookup;
-        let own = lookup.track(row.track).agent;
+        let own = lookup.track(track).agent;
         // A reader infers these from gpuId, direction and peer; the rest needs a row of its own.
-        let (peer, source, destination) = match row.direction {
+        let (peer, source, destination) = match direction {
             Direction::HostToDevice | Direction::Fill => (None, None, Some(own)),
             Direction::DeviceToHost => (None, Some(own), None),
-            Direction::DeviceToDevice if row.source.is_some() => (row.source, row.source, Some(own)),
+            Direction::DeviceToDevice if from.is_some() => (from, from, Some(own)),
             _ => (None, None, None),
         };
-        let inferred = (source, destination) == (row.source, row.destination);
+        let inferred = (source, destination) == (from, to);
         let gpu = |agent: Option<AgentId>| agent.and_then(|agent| lookup.places.gpu(agent));
-        let op =
-            Op { kind: OpKind::of_copy(row.direction), bytes: row.bytes, peer: gpu(peer), ..Op::default() };
+        let op = Op { kind: OpKind::of_copy(direction), bytes, peer: gpu(peer), ..Op::default() };
         let id = self.place(op, &row.into());
-        if !inferred || row.source_address.is_some() || row.destination_address.is_some() {
+        if !inferred || source_address.is_some() || destination_address.is_some() {
             let address = |address: Option<u64>| address.map(|address| address as i64);
-            let cells = [
-                address(row.source_address),
-                address(row.destination_address),
-                gpu(row.source),
-                gpu(row.destination),
-            ];
+            let cells = [address(source_address), address(destination_address), gpu(from), gpu(to)];
             self.copies.push_at(id, &cells);
         }
     }
 
     fn range(&mut self, row: &Range) {
+        let &Range { id, process, tid, name, category, kind, start, duration, correlation } = row;
         let lookup = self.lookup;
-        let range = self.ranges.next(row.id);
+        let range = self.ranges.next(id);
         self.ops.push(&op_row(&Op {
             gpu: Some(-1),
             queue: Some(0),
-            start: self.clock.at(row.start),
-            end: row.duration.map(|duration| self.clock.at(row.start.saturating_add(duration))),
-            description: lookup.text(row.name),
+            start: self.clock.at(start),
+            end: duration.map(|duration| self.clock.at(start.saturating_add(duration))),
+            description: lookup.text(name),
             kind: OpKind::UserMarker,
             range,
-            tid: row.tid,
-            correlation: row.correlation,
-            sequence: match row.kind {
+            tid,
+            correlation,
+            sequence: match kind {
                 RangeKind::Thread => Some(0),
                 RangeKind::Process => Some(1),
                 RangeKind::Marker | RangeKind::Unknown => None,
             },
-            pid: lookup.places.pid(row.process),
-            category: lookup.text(row.category),
+            pid: lookup.places.pid(process),
+            category: lookup.text(category),
             ..Op::default()
         }));
     }
 
-    /// What a framework states of the collective that an op executes.
     fn collective(&mut self, op: i64, row: Collective) {
+        let Collective { operation, communicator, ranks, size, data_type, sent, received, sequence } = row;
         let text = |name| self.lookup.text(name).map(|text| text.0);
         let elements = |count: Option<u64>| count.map(|count| count as i64);
         let cells = [
-            text(row.operation),
-            text(row.communicator),
-            text(row.ranks),
-            row.size.map(i64::from),
-            text(row.data_type),
-            elements(row.sent),
-            elements(row.received),
-            row.sequence.map(i64::from),
+            text(operation),
+            text(communicator),
+            text(ranks),
+            size.map(i64::from),
+            text(data_type),
+            elements(sent),
+            elements(received),
+            sequence.map(i64::from),
         ];
         self.collectives.push_at(op, &cells);
     }
@@ -324,22 +350,37 @@ impl OpRows<'_> {
 fn encode_calls(lookup: &Lookup, rows: &Tables, mut calls: Block, new: &mut Renumbered) -> Block {
     let mut clock = lookup.clock();
     for row in rows.api_calls.iter() {
-        let id = calls.push(&call_row(&Call {
-            start: clock.at(row.start),
-            duration: row.duration,
-            name: lookup.text(row.name),
-            tid: row.tid,
-            correlation: row.correlation,
-            domain: lookup.text(row.domain),
-            parent: row.parent,
-            stream: row.stream,
-            pid: lookup.places.pid(row.process),
-            category: lookup.text(row.category),
-            args: lookup.text(row.args),
-            result: row.result,
+        let ApiCall {
+            id,
+            process,
+            tid,
+            name,
+            domain,
+            category,
+            args,
+            start,
+            duration,
+            correlation,
+            parent,
+            stream,
+            result,
+        } = row;
+        let written = calls.push(&call_row(&Call {
+            start: clock.at(start),
+            duration,
+            name: lookup.text(name),
+            tid,
+            correlation,
+            domain: lookup.text(domain),
+            parent,
+            stream,
+            pid: lookup.places.pid(process),
+            category: lookup.text(category),
+            args: lookup.text(args),
+            result,
         }));
         // Calls are referred to without their space: see `TraceImport::finish`.
-        new.push(0, row.id, id);
+        new.push(0, id, written);
     }
     calls
 }
@@ -347,9 +388,9 @@ fn encode_calls(lookup: &Lookup, rows: &Tables, mut calls: Block, new: &mut Renu
 /// The arguments of calls, of which the first is the one after `before`.
 fn arguments(lookup: &Lookup, rows: &Tables, before: i64, mut arguments: Block) -> Block {
     let text = |name| lookup.text(name).map(|text| text.0);
-    for row in &rows.api_calls.arguments {
-        let (call, position) = (before + 1 + i64::from(row.call), i64::from(row.position));
-        arguments.push(&[Some(call), Some(position), text(row.kind), text(row.name), text(row.value)]);
+    for &ApiArgument { call, position, kind, name, value } in &rows.api_calls.arguments {
+        let (call, position) = (before + 1 + i64::from(call), i64::from(position));
+        arguments.push(&[Some(call), Some(position), text(kind), text(name), text(value)]);
     }
     arguments
 }
@@ -357,18 +398,32 @@ fn arguments(lookup: &Lookup, rows: &Tables, before: i64, mut arguments: Block) 
 fn operators(lookup: &Lookup, rows: &Tables, mut operators: Block) -> Block {
     let text = |name| lookup.text(name).map(|text| text.0);
     for row in rows.operators.iter() {
+        let Operator {
+            id: _,
+            process,
+            tid,
+            name,
+            start,
+            duration,
+            shapes,
+            types,
+            strides,
+            values,
+            sequence,
+            forward_thread,
+        } = row;
         operators.push(&[
-            Some(lookup.file_time(row.start)),
-            row.duration,
-            text(row.name),
-            row.tid,
-            text(row.shapes),
-            text(row.types),
-            row.sequence.map(i64::from),
-            Some(row.forward_thread).filter(|&thread| thread != 0).map(i64::from),
-            lookup.places.pid(row.process),
-            text(row.strides),
-            text(row.values),
+            Some(lookup.file_time(start)),
+            duration,
+            text(name),
+            tid,
+            text(shapes),
+            text(types),
+            sequence.map(i64::from),
+            Some(forward_thread).filter(|&thread| thread != 0).map(i64::from),
+            lookup.places.pid(process),
+            text(strides),
+            text(values),
         ]);
     }
     operators
@@ -376,15 +431,16 @@ fn operators(lookup: &Lookup, rows: &Tables, mut operators: Block) -> Block {
 
 fn python_frames(lookup: &Lookup, rows: &Tables, mut frames: Block) -> Block {
     for row in rows.python_frames.iter() {
+        let PythonFrame { id: _, process, tid, name, start, duration, number, caller, module } = row;
         frames.push(&[
-            Some(lookup.file_time(row.start)),
-            row.duration,
-            lookup.text(row.name).map(|text| text.0),
-            row.tid,
-            row.number.map(i64::from),
-            row.caller.map(i64::from),
-            row.module.map(i64::from),
-            lookup.places.pid(row.process),
+            Some(lookup.file_time(start)),
+            duration,
+            lookup.text(name).map(|text| text.0),
+            tid,
+            number.map(i64::from),
+            caller.map(i64::from),
+            module.map(i64::from),
+            lookup.places.pid(process),
         ]);
     }
     frames

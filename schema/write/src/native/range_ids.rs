@@ -5,16 +5,15 @@ use rtl_schema::{Id, Tables};
 /// The range ids of a process that keep their distances in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RangeBlock {
-    /// The least id.
+    /// The least id that the process uses.
     pub first: Id,
-    /// The greatest one.
+    /// The greatest id that the process uses.
     pub last: Id,
-    /// The id of the first one in the file.
+    /// The id in the file of the range `first`.
     pub new: i64,
 }
 
 impl RangeBlock {
-    /// The id in the file of a range of the block.
     #[inline]
     pub(super) fn get(&self, range: Id) -> Option<i64> {
         self.has(range).then(|| self.new + (range - self.first))
@@ -25,7 +24,6 @@ impl RangeBlock {
         (self.first..=self.last).contains(&range)
     }
 
-    /// Whether the block has the ranges of all rows of a piece.
     fn has_all(&self, piece: &Tables) -> bool {
         let has = |id: Id| id == 0 || self.has(id);
         piece.dispatches.range.all(has)
@@ -37,20 +35,18 @@ impl RangeBlock {
 /// The ids in the file of the ranges of a piece's ops. 0 is none.
 #[derive(Debug)]
 pub(super) enum RangeIds {
-    /// Those of the trace and this much more.
+    /// Every id grows by this much.
     Moved(i64),
-    /// Those of a list.
     Listed(ListedRanges),
 }
 
 impl RangeIds {
-    /// Of a piece all of whose ranges are in the block of its only process.
+    /// `None` unless all ranges of a piece are in the block of its only process.
     pub(super) fn moved(blocks: &[Option<RangeBlock>], piece: &Tables) -> Option<Self> {
         let &[Some(block)] = blocks else { return None };
         block.has_all(piece).then(|| Self::Moved(block.new.wrapping_sub(block.first)))
     }
 
-    /// From the first op on.
     pub(super) fn left(&self) -> RangesLeft<'_> {
         match self {
             Self::Moved(more) => RangesLeft::Moved(*more),
@@ -62,12 +58,11 @@ impl RangeIds {
 /// Ids in the file, in the order of ops. Memory grows with changes of the range.
 #[derive(Debug, Default)]
 pub(super) struct ListedRanges {
-    /// Ids, and of how many consecutive ops each is.
+    /// Each id with its number of consecutive ops.
     runs: Vec<(i64, usize)>,
 }
 
 impl ListedRanges {
-    /// Adds the id of the next op's range.
     #[inline]
     pub(super) fn push(&mut self, id: i64) {
         match self.runs.last_mut() {
@@ -77,7 +72,7 @@ impl ListedRanges {
     }
 }
 
-/// The ids of the ops that are left.
+/// A cursor over [`RangeIds`], which ops take in their order.
 #[derive(Debug)]
 pub(super) enum RangesLeft<'a> {
     /// Each is this much more than in the trace.

@@ -40,10 +40,10 @@ impl Recording {
 }
 
 impl<T: Target> Recording<T> {
-    /// The same, into what `target` makes of the new file.
+    /// As [`Recording::create`], into what `target` makes of the new file.
     ///
     /// # Errors
-    /// Those of [`Recording::create`] and of `target`.
+    /// As [`Recording::create`]; an error of `target` is [`Error::Io`].
     pub fn create_in(
         path: &Path,
         limit: Option<u64>,
@@ -64,7 +64,7 @@ impl<T: Target> Recording<T> {
     /// Starts a recording in an empty target, which messages call `path`.
     ///
     /// # Errors
-    /// Those of [`Recording::create`].
+    /// As [`Recording::create`].
     pub fn start(target: T, path: &Path, limit: Option<u64>) -> Result<Self> {
         let mut recording = Self(NativeWriter::start(OutputFile::new(path, path), target, limit)?);
         // From the first moment the file says that its writer has not finished.

@@ -1,3 +1,5 @@
+//! Rows of `rocpd_op` and `rocpd_api`, with the place of each column.
+
 use rtl_schema::table::Direction;
 
 /// A text of the file: the id of its row in `rocpd_string`.
@@ -10,7 +12,7 @@ impl StringId {
     /// An id that no text has, for a name that dangled in the source.
     pub const DANGLING: Self = Self(-1);
 
-    /// The id.
+    /// The id that columns of texts hold.
     #[must_use]
     pub fn number(self) -> i64 {
         self.0
@@ -26,7 +28,7 @@ impl Default for StringId {
 /// The kind of a row of `rocpd_op`: its `opType`. The texts are the first of every file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OpKind {
-    /// A kernel.
+    /// A kernel that was launched by itself.
     #[default]
     KernelExecution,
     /// A kernel of a graph launch.
@@ -41,16 +43,15 @@ pub enum OpKind {
     CopyHostToHost,
     /// A copy whose way is unknown.
     Copy,
-    /// A fill.
+    /// A fill of memory with a value.
     FillBuffer,
-    /// A barrier packet.
+    /// A barrier packet of a queue, which waits for signals.
     Barrier,
     /// A range or marker of the user.
     UserMarker,
 }
 
 impl OpKind {
-    /// The texts of the file, which name the kinds.
     pub(crate) const LABELS: [&'static str; 10] = [
         "KernelExecution",
         "Task",
@@ -80,13 +81,13 @@ impl OpKind {
         }
     }
 
-    /// The text of the file.
+    /// The text that names the kind in a file.
     pub fn label(self) -> &'static str {
         Self::LABELS[self as usize]
     }
 }
 
-/// hipMemcpyKind, and the type of a fill, which has none.
+/// The value of hipMemcpyKind. It has none for a fill, which gets the type of such an op.
 pub(crate) fn memcpy_kind(direction: Direction) -> i64 {
     match direction {
         Direction::HostToHost => 0,
@@ -98,7 +99,6 @@ pub(crate) fn memcpy_kind(direction: Direction) -> i64 {
     }
 }
 
-/// An address as texts have it.
 pub(crate) fn address(address: u64) -> String {
     format!("0x{address:x}")
 }
@@ -109,17 +109,17 @@ pub const NO_SYMBOL: i64 = -1;
 /// A row of `rocpd_op` in the file's own terms; `sql/tables.sql` says what each column means.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Op {
-    /// `gpuId`.
+    /// `gpuId`: the number of the GPU, below -1 of another agent, -1 of a range.
     pub gpu: Option<i64>,
-    /// `queueId`.
+    /// `queueId`: the queue, 0 of a range.
     pub queue: Option<i64>,
     /// Start in ns.
     pub start: i64,
-    /// End in ns, if it was seen.
+    /// The end in ns, if it was seen.
     pub end: Option<i64>,
-    /// `description_id`.
+    /// `description_id`: the kernel's name, or the text of a range.
     pub description: Option<StringId>,
-    /// `opType_id`.
+    /// `opType_id`: the kind, by the id of its text.
     pub kind: OpKind,
     /// `roctxId`, 0 for none.
     pub range: i64,
@@ -134,7 +134,7 @@ pub struct Op {
     /// Id of the kernel's metadata row, where it is not the first one of its name; [`NO_SYMBOL`] if it has
     /// none although others of its name do.
     pub symbol: Option<i64>,
-    /// LDS in bytes.
+    /// LDS of a work-group in bytes.
     pub lds: Option<u32>,
     /// Scratch of a work-item in bytes.
     pub scratch: Option<u32>,
@@ -148,7 +148,7 @@ pub struct Op {
     pub bytes: Option<u64>,
     /// `gpuId` of the other side of a copy.
     pub peer: Option<i64>,
-    /// The class of a range.
+    /// The class that the recorder gave a range.
     pub category: Option<StringId>,
     /// Host time in ns at which the op was put on its queue.
     pub enqueued: Option<i64>,
@@ -161,13 +161,13 @@ pub struct Call {
     pub start: i64,
     /// End minus start in ns, if the end was seen.
     pub duration: Option<i64>,
-    /// The function's name.
+    /// The name of the function that was called.
     pub name: Option<StringId>,
     /// Thread.
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
-    /// The library.
+    /// The library whose function it is.
     pub domain: Option<StringId>,
     /// Correlation id of the enclosing call, 0 for none.
     pub parent: i64,
@@ -195,55 +195,92 @@ pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] = [0, 1, 4];
 /// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
 #[inline]
 pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
+    let &Op {
+        gpu,
+        queue,
+        start,
+        end,
+        description,
+        kind,
+        range,
+        items,
+        workgroup,
+        tid,
+        correlation,
+        symbol,
+        lds,
+        scratch,
+        sequence,
+        pid,
+        stream,
+        bytes,
+        peer,
+        category,
+        enqueued,
+    } = op;
     // Beside a known x, NULL means 1: most launches then end at their x.
-    let items = |axis: usize| op.items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
+    let items = |axis: usize| items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
-        |axis: usize| op.workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
+        |axis: usize| workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
     [
-        op.gpu,
-        op.queue,
-        Some(op.start),
-        op.end,
-        text(op.description),
-        text(Some(op.kind.text())),
-        Some(op.range),
+        gpu,
+        queue,
+        Some(start),
+        end,
+        text(description),
+        text(Some(kind.text())),
+        Some(range),
         items(0),
         group(0),
-        op.tid,
-        known(op.correlation),
-        op.lds.map(i64::from),
-        op.scratch.map(i64::from),
+        tid,
+        known(correlation),
+        lds.map(i64::from),
+        scratch.map(i64::from),
         items(1),
         group(1),
         items(2),
         group(2),
-        op.symbol,
-        op.sequence,
-        op.pid,
-        op.stream,
-        op.bytes.map(|bytes| bytes as i64),
-        op.peer,
-        text(op.category),
-        op.enqueued,
+        symbol,
+        sequence,
+        pid,
+        stream,
+        bytes.map(|bytes| bytes as i64),
+        peer,
+        text(category),
+        enqueued,
     ]
 }
 
 /// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
 #[inline]
 pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
+    let &Call {
+        start,
+        duration,
+        name,
+        tid,
+        correlation,
+        domain,
+        parent,
+        stream,
+        pid,
+        category,
+        args,
+        result,
+    } = call;
     [
-        Some(call.start),
-        call.duration,
-        text(call.name),
-        call.tid,
-        known(call.correlation),
-        text(call.domain),
-        known(call.parent),
-        call.stream,
-        call.pid,
-        text(call.category),
-        text(call.args),
-        known(call.result),
+        Some(start),
+        duration,
+        text(name),
+        tid,
+        known(correlation),
+        text(domain),
+        known(parent),
+        stream,
+        pid,
+        text(category),
+        text(args),
+        known(result),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! The ids of the strings in a file. StringIds that seldom come again are forgotten.
+//! The ids of the strings in a file. Strings that seldom come again are forgotten, so that memory stays bounded.
 
 use std::mem;
 
@@ -12,7 +12,6 @@ const CAPACITY: usize = 8 << 20;
 /// Bytes of a string beside its own: its entry in a hash table that is half empty, and the allocator's.
 const OVERHEAD: usize = 64;
 
-/// The ids of the strings in a file.
 #[derive(Debug)]
 pub(super) struct StringIds {
     permanent: FxHashMap<Box<str>, StringId>,

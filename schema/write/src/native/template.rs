@@ -10,13 +10,13 @@ use rtl_schema::Result;
 /// The numbers of an op that differ from those of the op before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowDelta {
-    /// [`Op::start`].
+    /// The start in ns: [`Op::start`].
     pub start: i64,
-    /// [`Op::end`].
+    /// The end in ns, which must be known: [`Op::end`].
     pub end: i64,
     /// Work-items along x, of [`Op::items`].
     pub items: u64,
-    /// [`Op::correlation`].
+    /// The correlation id, 0 for unknown: [`Op::correlation`].
     pub correlation: i64,
 }
 
@@ -29,7 +29,7 @@ pub struct RowTemplate(Option<Pattern<4>>);
 impl RowTemplate {
     /// The template of a row. It stays empty where the end or the size is unknown, a number is negative, or the row is too
     /// long.
-    fn of(op: &Op) -> Self {
+    fn new(op: &Op) -> Self {
         if op.end.is_none() || op.items.is_none() {
             // Else 0 would stand for them.
             return Self(None);
@@ -41,11 +41,11 @@ impl RowTemplate {
 /// The numbers of a call that differ from those of the call before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallDelta {
-    /// [`Call::start`].
+    /// The start in ns: [`Call::start`].
     pub start: i64,
-    /// [`Call::duration`].
+    /// The duration in ns, which must be known: [`Call::duration`].
     pub duration: i64,
-    /// [`Call::correlation`].
+    /// The correlation id, 0 for unknown: [`Call::correlation`].
     pub correlation: i64,
 }
 
@@ -59,7 +59,7 @@ pub struct CallTemplate(Option<[Pattern<3>; DURATIONS.len()]>);
 
 impl CallTemplate {
     /// The template of a row. It stays empty where a number is negative, or the row is too long.
-    fn of(call: &Call) -> Self {
+    fn new(call: &Call) -> Self {
         let mut record = Record::new();
         let mut pattern = |duration| {
             let call = Call { duration: Some(duration), ..*call };
@@ -82,7 +82,7 @@ impl<T: Target> NativeWriter<T> {
     /// where the template does not hold; it becomes the next template.
     ///
     /// # Errors
-    /// Those of [`Self::push_op`].
+    /// As [`Self::push_op`].
     #[inline]
     pub fn push_op_templated(
         &mut self,
@@ -91,7 +91,8 @@ impl<T: Target> NativeWriter<T> {
         op: impl FnOnce() -> Op,
     ) -> Result<i64> {
         // In the order of OP_DELTA_COLUMNS.
-        let numbers = [delta.start, delta.end, delta.items as i64, delta.correlation];
+        let RowDelta { start, end, items, correlation } = delta;
+        let numbers = [start, end, items as i64, correlation];
         match template.0.as_ref().filter(|pattern| pattern.fits(&numbers)) {
             Some(pattern) => self.push_pattern(Table::Op, pattern, &numbers),
             None => self.renew_op(template, &op()),
@@ -101,14 +102,14 @@ impl<T: Target> NativeWriter<T> {
     #[cold]
     fn renew_op(&mut self, template: &mut RowTemplate, op: &Op) -> Result<i64> {
         let id = self.push_op(op)?;
-        *template = RowTemplate::of(op);
+        *template = RowTemplate::new(op);
         Ok(id)
     }
 
     /// Adds a call, as [`Self::push_op_templated`] an op.
     ///
     /// # Errors
-    /// Those of [`Self::push_call`].
+    /// As [`Self::push_call`].
     #[inline]
     pub fn push_call_templated(
         &mut self,
@@ -117,7 +118,8 @@ impl<T: Target> NativeWriter<T> {
         call: impl FnOnce() -> Call,
     ) -> Result<i64> {
         // In the order of CALL_DELTA_COLUMNS.
-        let numbers = [delta.start, delta.duration, delta.correlation];
+        let CallDelta { start, duration, correlation } = delta;
+        let numbers = [start, duration, correlation];
         match template.pattern(&numbers) {
             Some(pattern) => self.push_pattern(Table::Api, pattern, &numbers),
             None => self.renew_call(template, &call()),
@@ -127,7 +129,7 @@ impl<T: Target> NativeWriter<T> {
     #[cold]
     fn renew_call(&mut self, template: &mut CallTemplate, call: &Call) -> Result<i64> {
         let id = self.push_call(call)?;
-        *template = CallTemplate::of(call);
+        *template = CallTemplate::new(call);
         Ok(id)
     }
 }

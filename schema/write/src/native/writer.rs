@@ -1,4 +1,4 @@
-//! The writer of native rows.
+//! The writer of native rows, for files that are complete at the end: see `recording` for those that are valid before.
 
 use std::fs::File;
 use std::path::Path;
@@ -176,7 +176,6 @@ impl<T: Target> NativeWriter<T> {
         self.database.push_row_at(table, id, row)
     }
 
-    /// Adds the rows of a block.
     pub(super) fn append(&mut self, table: Table, block: Block) -> Result<()> {
         if block.is_empty() {
             return Ok(());
@@ -195,7 +194,6 @@ impl<T: Target> NativeWriter<T> {
         self.ranges = self.ranges.max(last);
     }
 
-    /// The id in the file of a range of a part.
     #[inline]
     pub(super) fn range_id(&mut self, mapping: &TraceMapping, process: ProcessId, range: Id) -> i64 {
         let block = mapping.ranges.get(process.index()).copied().flatten();

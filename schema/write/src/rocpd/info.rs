@@ -13,11 +13,11 @@ use rtl_schema::table::Process;
 /// A process, beside its records.
 #[derive(Debug)]
 pub struct ProcessInfo<'a> {
-    /// As the source has it.
+    /// The process as the source has it.
     pub process: &'a Process,
     /// First start and last end in ns, where the process has none.
     pub span: (i64, i64),
-    /// Its environment, or part of it, as JSON.
+    /// The environment, or part of it, as JSON.
     pub environment: Option<String>,
     /// Names of threads by their ids.
     pub threads: Vec<(i64, &'a str)>,
@@ -29,52 +29,52 @@ pub struct ProcessInfo<'a> {
     pub counters: Vec<CounterInfo<'a>>,
 }
 
-/// An agent.
+/// An agent, a row of `rocpd_info_agent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentInfo {
-    /// Its id in records: its number on the machine.
+    /// The id in records, which is the number on the machine.
     pub id: i64,
     /// `CPU`, `GPU`, or unknown.
     pub kind: Option<&'static str>,
-    /// Its number among the visible ones.
+    /// The number among the visible agents.
     pub logical: i64,
-    /// Its number among those of its kind.
+    /// The number among agents of the same kind.
     pub of_kind: i64,
-    /// `gfx942`, or the name of a CPU.
+    /// The architecture, as `gfx942`, or the name of a CPU.
     pub name: String,
     /// The model, if known.
     pub model: String,
-    /// `AMD`.
+    /// The vendor, as `AMD`.
     pub vendor: String,
-    /// `AMD Instinct MI300X`.
+    /// The name of the product, as `AMD Instinct MI300X`.
     pub product: String,
     /// Everything as JSON, by the names of rocprofv3's own.
     pub details: String,
 }
 
-/// A kernel.
+/// A kernel, a row of `rocpd_info_kernel_symbol`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelInfo<'a> {
-    /// Its id in records.
+    /// The id in records.
     pub id: i64,
-    /// As it was loaded; what is unknown stays so.
+    /// The kernel as it was loaded, as far as that is known.
     pub symbol: rtl_schema::table::Symbol,
     /// The mangled name, with the `.kd` of its descriptor.
     pub mangled: String,
     /// The name to show.
     pub shown: std::borrow::Cow<'a, str>,
-    /// The same without types and arguments.
+    /// The name to show without types and arguments.
     pub short: String,
 }
 
 /// A hardware counter on one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterInfo<'a> {
-    /// Its id in records.
+    /// The id in records.
     pub id: i64,
-    /// Its agent, if known.
+    /// The id of the agent, if known.
     pub agent: Option<i64>,
-    /// Its name.
+    /// The name by which rocprofv3 collects it.
     pub name: &'a str,
 }
 
@@ -193,19 +193,20 @@ impl Rows<'_> {
     }
 
     fn agent(&self, agent: &AgentInfo) -> Result<()> {
+        let AgentInfo { id, kind, logical, of_kind, name, model, vendor, product, details } = agent;
         let row: [Column<'_>; 10] = [
-            ("type", &agent.kind),
-            ("absolute_index", &agent.id),
-            ("logical_index", &agent.logical),
-            ("type_index", &agent.of_kind),
-            ("name", &agent.name),
-            ("model_name", &agent.model),
-            ("vendor_name", &agent.vendor),
-            ("product_name", &agent.product),
-            ("user_name", &agent.product),
-            ("extdata", &agent.details),
+            ("type", kind),
+            ("absolute_index", id),
+            ("logical_index", logical),
+            ("type_index", of_kind),
+            ("name", name),
+            ("model_name", model),
+            ("vendor_name", vendor),
+            ("product_name", product),
+            ("user_name", product),
+            ("extdata", details),
         ];
-        self.info("agent", agent.id, &row)
+        self.info("agent", *id, &row)
     }
 
     fn code_objects(&self) -> Result<()> {
@@ -217,17 +218,17 @@ impl Rows<'_> {
     }
 
     fn kernel(&self, kernel: &KernelInfo<'_>) -> Result<()> {
-        let symbol = &kernel.symbol;
+        let KernelInfo { id, symbol, mangled, shown, short } = kernel;
         let names = serde_json::json!({
-            "kernel_id": kernel.id,
-            "formatted_kernel_name": kernel.shown,
-            "demangled_kernel_name": kernel.shown,
-            "truncated_kernel_name": kernel.short,
+            "kernel_id": id,
+            "formatted_kernel_name": shown,
+            "demangled_kernel_name": shown,
+            "truncated_kernel_name": short,
         });
         let row: [Column<'_>; 12] = [
             ("code_object_id", &symbol.code_object),
-            ("kernel_name", &kernel.mangled),
-            ("display_name", &kernel.shown),
+            ("kernel_name", mangled),
+            ("display_name", shown),
             ("kernel_object", &Some(symbol.kernel_object as i64).filter(|&object| object != 0)),
             ("kernarg_segment_size", &symbol.kernarg),
             ("kernarg_segment_alignment", &symbol.kernarg_alignment),
@@ -238,18 +239,19 @@ impl Rows<'_> {
             ("accum_vgpr_count", &symbol.agprs),
             ("extdata", &names.to_string()),
         ];
-        self.info("kernel_symbol", kernel.id, &row)
+        self.info("kernel_symbol", *id, &row)
     }
 
     fn counter(&self, counter: &CounterInfo<'_>) -> Result<()> {
+        let CounterInfo { id, agent, name } = counter;
         let row: [Column<'_>; 6] = [
-            ("agent_id", &counter.agent),
+            ("agent_id", agent),
             ("target_arch", &"GPU"),
-            ("name", &counter.name),
-            ("symbol", &counter.name),
+            ("name", name),
+            ("symbol", name),
             ("component", &"rocm"),
             ("value_type", &"ABS"),
         ];
-        self.info("pmc", counter.id, &row)
+        self.info("pmc", *id, &row)
     }
 }

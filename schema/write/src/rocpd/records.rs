@@ -5,11 +5,11 @@
 pub struct ProcessIdentity {
     /// Five groups of hexadecimal digits, joined by `-`; unique in the file.
     pub guid: String,
-    /// The machine.
+    /// The number of the machine: `nid`.
     pub node: i64,
-    /// The process.
+    /// The process id.
     pub pid: i64,
-    /// Its parent, if known.
+    /// The id of the parent process, if known.
     pub parent: Option<i64>,
 }
 
@@ -20,21 +20,21 @@ pub struct Event<'a> {
     pub category: &'a str,
     /// The correlation id of the record; 0 is unknown.
     pub correlation: i64,
-    /// That of what caused it.
+    /// The correlation id of the record that caused it.
     pub parent: i64,
     /// The text of a range or marker.
     pub message: Option<&'a str>,
-    /// The thread.
+    /// The id of the thread; 0 is written for an unknown one.
     pub tid: Option<i64>,
-    /// When it began.
+    /// The start in ns.
     pub start: i64,
-    /// When it ended.
+    /// The end in ns.
     pub end: i64,
-    /// The HIP stream.
+    /// The handle of the HIP stream; the default one is written for an unknown one.
     pub stream: Option<i64>,
 }
 
-/// A kernel launch.
+/// A kernel launch, a row of `rocpd_kernel_dispatch`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct KernelDispatch {
@@ -46,7 +46,7 @@ pub struct KernelDispatch {
     pub lds: Option<u32>,
     /// Zeros where unknown: the columns must have a value, and no launch has that.
     pub workgroup: [u32; 3],
-    /// Work-items.
+    /// The grid in work-items.
     pub items: [u64; 3],
 }
 
@@ -77,9 +77,9 @@ pub struct Argument<'a> {
 #[expect(missing_docs, reason = "the fields are the columns")]
 pub struct MemoryAllocation<'a> {
     pub agent: Option<i64>,
-    /// `ALLOC`, `FREE`, `REALLOC`, `RECLAIM`.
+    /// One of `ALLOC`, `FREE`, `REALLOC`, `RECLAIM`.
     pub kind: &'a str,
-    /// `REAL`, `VIRTUAL`, `SCRATCH`.
+    /// One of `REAL`, `VIRTUAL`, `SCRATCH`.
     pub level: &'a str,
     pub address: Option<u64>,
     pub bytes: u64,

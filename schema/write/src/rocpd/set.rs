@@ -15,7 +15,7 @@ pub(super) const VIEWS: &str = include_str!("../../../../sql/rocprofv3/views.sql
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TableSetId(pub(super) usize);
 
-/// The tables of one process.
+/// The tables of one process, with the objects that the records have named so far.
 #[derive(Debug)]
 pub(super) struct Set {
     pub(super) origin: ProcessIdentity,
@@ -30,7 +30,6 @@ pub(super) struct Set {
     pub(super) recent: Option<(i64, i64, i64)>,
 }
 
-/// A statement for one set.
 pub(super) fn filled(sql: &str, uuid: &str, guid: &str) -> String {
     sql.replace("{uuid}", uuid).replace("{guid}", guid)
 }

@@ -4,7 +4,7 @@ use super::texts::{EMPTY, UNRECORDED};
 use super::{RpdWriter, Table};
 use crate::native::OpKind;
 use rtl_schema::layout::tags;
-use rtl_schema::table::ApiArgument;
+use rtl_schema::table::{ApiArgument, ApiCall, Range};
 use rtl_schema::{Result, Tables};
 
 impl RpdWriter {
@@ -20,26 +20,42 @@ impl RpdWriter {
         let mut arguments = calls.arguments.chunk_by(|one, next| one.call == next.call).peekable();
         for (at, row) in calls.iter().enumerate() {
             let own = arguments.next_if(|own| own[0].call as usize == at).unwrap_or_default();
-            let Some(duration) = row.duration else {
+            // RPD has no columns for the parent, the stream and the result.
+            let ApiCall {
+                id: old,
+                process,
+                tid,
+                name,
+                domain,
+                category,
+                args,
+                start,
+                duration,
+                correlation,
+                parent: _,
+                stream: _,
+                result: _,
+            } = row;
+            let Some(duration) = duration else {
                 self.left_out += 1;
                 ids.push(None);
                 continue;
             };
-            let args = if own.is_empty() || row.args.is_some() {
-                self.argument(piece, row.args)?
+            let args = if own.is_empty() || args.is_some() {
+                self.argument(piece, args)?
             } else {
                 self.row(Table::Ustring, &[joined(own, piece).as_str().into()])?
             };
-            let name = self.name(piece, row.name)?;
-            let category = self.name(piece, row.category)?;
-            let domain = self.name(piece, row.domain)?;
-            let (pid, tid) = (self.numbers.pid(row.process), self.numbers.tid(row.process, row.tid));
-            let end = row.start.saturating_add(duration);
-            let id = self.integers(Table::Api, [pid, tid, row.start, end, name, category, domain, args])?;
+            let name = self.name(piece, name)?;
+            let category = self.name(piece, category)?;
+            let domain = self.name(piece, domain)?;
+            let (pid, tid) = (self.numbers.pid(process), self.numbers.tid(process, tid));
+            let end = start.saturating_add(duration);
+            let id = self.integers(Table::Api, [pid, tid, start, end, name, category, domain, args])?;
             ids.push(Some(id));
-            self.calls.ids.push(0, row.id, id);
-            if row.correlation != 0 {
-                correlated.push((space(piece, row.process), row.correlation, id));
+            self.calls.ids.push(0, old, id);
+            if correlation != 0 {
+                correlated.push((space(piece, process), correlation, id));
             }
         }
         self.calls.ids.sort();
@@ -48,23 +64,25 @@ impl RpdWriter {
         for (space, correlation, id) in correlated {
             self.calls.by_correlation.push(space, correlation, id);
         }
-        self.asked_launches(piece, &ids)
+        self.recorded_launches(piece, &ids)
     }
 
     /// Writes ranges and markers, which are calls of that name.
     pub(super) fn ranges(&mut self, piece: &Tables) -> Result<()> {
         for row in &piece.ranges {
-            let duration = if row.is_marker() { Some(0) } else { row.duration };
+            let &Range { id: _, process, tid, name, category, kind: _, start, duration, correlation: _ } =
+                row;
+            let duration = if row.is_marker() { Some(0) } else { duration };
             let Some(duration) = duration else {
                 self.left_out += 1;
                 continue;
             };
-            let text = self.argument(piece, row.name)?;
-            let category = self.name(piece, row.category)?;
-            let (pid, tid) = (self.numbers.pid(row.process), self.numbers.tid(row.process, row.tid));
+            let text = self.argument(piece, name)?;
+            let category = self.name(piece, category)?;
+            let (pid, tid) = (self.numbers.pid(process), self.numbers.tid(process, tid));
             // Ranges are calls of this name and domain.
-            let (marker, end) = (OpKind::UserMarker.text().0, row.start.saturating_add(duration));
-            self.integers(Table::Api, [pid, tid, row.start, end, marker, category, marker, text])?;
+            let (marker, end) = (OpKind::UserMarker.text().0, start.saturating_add(duration));
+            self.integers(Table::Api, [pid, tid, start, end, marker, category, marker, text])?;
         }
         Ok(())
     }

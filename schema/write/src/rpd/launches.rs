@@ -5,37 +5,50 @@ use super::{RpdWriter, Table};
 use crate::btree::Datum;
 use crate::native::rows::{address, memcpy_kind};
 use rtl_schema::layout::rpd::Function;
-use rtl_schema::table::{Copy, Shape};
+use rtl_schema::table::{ApiLaunch, Copy, Shape};
 use rtl_schema::{NameId, Result, Tables};
 
 impl RpdWriter {
     /// Writes the parameters of calls in the source; `ids` has the call of each row.
-    pub(super) fn asked_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
+    pub(super) fn recorded_launches(&mut self, piece: &Tables, ids: &[Option<i64>]) -> Result<()> {
         let LaunchSource::Recorded { executed } = self.launches.source else { return Ok(()) };
         for row in &piece.api_calls.launches {
-            let Some(call) = ids.get(row.call as usize).copied().flatten() else { continue };
-            let stream = if row.stream.is_some() { piece.strings.get(row.stream) } else { "" };
-            if row.kernel != NameId::NONE || row.shape.is_some() {
-                let shape = row.shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
-                let function = Function::of(piece.strings.get(piece.api_calls.name[row.call as usize]));
+            let &ApiLaunch {
+                call: place,
+                kernel,
+                shape,
+                stream,
+                bytes,
+                extent,
+                direction,
+                addresses,
+                devices,
+                sync,
+                pinned,
+            } = row;
+            let Some(call) = ids.get(place as usize).copied().flatten() else { continue };
+            let stream = if stream.is_some() { piece.strings.get(stream) } else { "" };
+            if kernel != NameId::NONE || shape.is_some() {
+                let shape = shape.map(|shape| piece.shapes.get(shape)).unwrap_or_default();
+                let function = Function::of(piece.strings.get(piece.api_calls.name[place as usize]));
                 let grid = match function {
                     _ if executed => shape.items,
                     Function::LaunchOfItems => shape.items,
                     Function::LaunchOfGroups => shape.groups,
                     _ => None,
                 };
-                let name = self.name(piece, row.kernel)?;
+                let name = self.name(piece, kernel)?;
                 self.kernel_row(call, stream, grid, shape, name)?;
             } else {
-                let (width, height) = row.extent.unzip();
+                let (width, height) = extent.unzip();
                 let copied = CopyLaunch {
-                    direction: row.direction,
-                    bytes: row.bytes,
-                    addresses: <[_; 2]>::from(row.addresses.unzip()),
-                    gpus: row.devices.map_or([-1; 2], <[_; 2]>::from),
+                    direction,
+                    bytes,
+                    addresses: <[_; 2]>::from(addresses.unzip()),
+                    gpus: devices.map_or([-1; 2], <[_; 2]>::from),
                     stream: None,
                 };
-                self.copy_row(call, stream, &copied, [width, height], [row.sync, row.pinned])?;
+                self.copy_row(call, stream, &copied, [width, height], [sync, pinned])?;
             }
         }
         Ok(())
@@ -87,7 +100,7 @@ impl RpdWriter {
         self.copy_of_op(call, copied)
     }
 
-    /// Writes what waited for the last op, in the order of the calls. A call has one row, that of its first op.
+    /// Writes the launches that waited for the last op, in the order of the calls. A call has one row, that of its first op.
     pub(super) fn held_launches(&mut self, tables: &Tables) -> Result<()> {
         for (call, kernel) in first_of_calls(std::mem::take(&mut self.launches.kernels)) {
             self.kernel_of_op(tables, call, kernel)?;

@@ -1,3 +1,5 @@
+//! The tables of RPD's layout and their statements in `sql/rpd/`.
+
 use std::fs::File;
 
 use crate::btree::{Database, TableId};

@@ -43,7 +43,7 @@ impl RpdWriter {
         Ok((if name == kind { EMPTY } else { name }, kind))
     }
 
-    /// The same of a copy, whose type says its direction in one of several spellings.
+    /// Description and type of a copy. RPD spells directions in several ways: the type keeps the spelling of the source.
     fn texts_of_copy(&mut self, piece: &Tables, name: NameId, direction: Direction) -> Result<(i64, i64)> {
         if name.is_some() && rtl_schema::dialect::copy_type(piece.strings.get(name)) == Some(direction) {
             return Ok((EMPTY, self.name(piece, name)?));
@@ -60,22 +60,38 @@ impl RpdWriter {
         op: &Dispatch,
         (name, kind): (i64, i64),
     ) -> Result<Option<Cause>> {
-        let Some(duration) = op.duration else {
+        // Name, shape and graph are used by the caller; RPD has no columns for the others.
+        let &Dispatch {
+            id: old,
+            name: _,
+            track: place,
+            start,
+            duration,
+            tid,
+            correlation,
+            range: _,
+            shape: _,
+            symbol: _,
+            graph: _,
+            enqueued: _,
+            collective: _,
+        } = op;
+        let Some(duration) = duration else {
             self.left_out += 1;
             return Ok(None);
         };
-        let track = piece.tracks.get(op.track);
-        let (gpu, queue) = (self.numbers.gpu(track.agent), self.places.queue(op.track));
-        let end = op.start.saturating_add(duration);
-        let id = self.integers(Table::Op, [gpu, queue, 0, op.start, end, name, kind])?;
+        let track = piece.tracks.get(place);
+        let (gpu, queue) = (self.numbers.gpu(track.agent), self.places.queue(place));
+        let end = start.saturating_add(duration);
+        let id = self.integers(Table::Op, [gpu, queue, 0, start, end, name, kind])?;
         let space = space(piece, track.process);
         let ids = if is_kernel { &mut self.ops.dispatches } else { &mut self.ops.others };
-        ids.push(space, op.id, id);
-        let cause = match self.calls.of(space, op.correlation) {
+        ids.push(space, old, id);
+        let cause = match self.calls.with_correlation(space, correlation) {
             Some(call) => (call, true),
             None => {
-                let (pid, tid) = (self.numbers.pid(track.process), self.numbers.tid(track.process, op.tid));
-                (self.unrecorded_call(pid, tid, op.start)?, false)
+                let (pid, tid) = (self.numbers.pid(track.process), self.numbers.tid(track.process, tid));
+                (self.unrecorded_call(pid, tid, start)?, false)
             }
         };
         self.link(cause.0, id)?;

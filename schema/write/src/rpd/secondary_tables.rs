@@ -4,6 +4,7 @@ use super::calls::space;
 use super::{RpdWriter, Table};
 use crate::btree::Datum;
 use rtl_schema::layout::tags;
+use rtl_schema::table::{Counter, Monitor, StackFrame};
 use rtl_schema::{Dialect, NameId, Result, Tables};
 
 /// Tags that every file has of its own.
@@ -12,28 +13,22 @@ const OWN: [&str; 5] =
 
 impl RpdWriter {
     pub(super) fn secondary_tables(&mut self, piece: &Tables) -> Result<()> {
-        for row in &piece.counters {
-            if let Some(op) = self.ops.dispatches.get(space(piece, row.process), row.dispatch) {
-                let name = self.name(piece, row.name)?;
-                self.row(Table::Counter, &[row.value.into(), op.into(), name.into()])?;
+        for &Counter { dispatch, process, agent: _, name, value } in &piece.counters {
+            if let Some(op) = self.ops.dispatches.get(space(piece, process), dispatch) {
+                let name = self.name(piece, name)?;
+                self.row(Table::Counter, &[value.into(), op.into(), name.into()])?;
             }
         }
-        for row in &piece.monitors {
+        for &Monitor { id: _, device_kind, device, name, start, end, value } in &piece.monitors {
             let words = |name: NameId| Datum::Text(if name.is_some() { piece.strings.get(name) } else { "" });
-            let cells = [
-                words(row.device_kind),
-                row.device.into(),
-                words(row.name),
-                row.start.into(),
-                row.end.into(),
-                words(row.value),
-            ];
+            let cells =
+                [words(device_kind), device.into(), words(name), start.into(), end.into(), words(value)];
             self.row(Table::Monitor, &cells)?;
         }
-        for row in &piece.stack_frames {
-            if let Some(call) = self.calls.ids.get(0, row.call) {
-                let name = self.name(piece, row.name)?;
-                self.integers(Table::Stackframe, [call, row.depth, name])?;
+        for &StackFrame { call, depth, name } in &piece.stack_frames {
+            if let Some(call) = self.calls.ids.get(0, call) {
+                let name = self.name(piece, name)?;
+                self.integers(Table::Stackframe, [call, depth, name])?;
             }
         }
         Ok(())

@@ -8,21 +8,20 @@ use rtl_schema::{AgentId, Id, NameId, ProcessId, ShapeId, Tables, TrackId};
 
 /// The distance between machines in numbers of GPUs.
 pub(super) const GPU_STRIDE: i64 = 1_000;
-/// The same in pids and tids.
+/// The distance between machines in pids and tids.
 pub(super) const PID_STRIDE: i64 = 10_000_000;
 
 /// The calls of the trace in the file.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// By space and correlation id: the first of each.
+    /// The first call of each space and correlation id.
     pub(super) by_correlation: Renumbered,
-    /// By old id.
     pub(super) ids: Renumbered,
 }
 
 impl Calls {
     #[inline]
-    pub(super) fn of(&self, space: u32, correlation: Id) -> Option<i64> {
+    pub(super) fn with_correlation(&self, space: u32, correlation: Id) -> Option<i64> {
         if correlation == 0 { None } else { self.by_correlation.get(space, correlation) }
     }
 }
@@ -30,7 +29,7 @@ impl Calls {
 /// The numbers of processes and GPUs, with their machine where a trace has several.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// For each process its pid, and what is added to tids.
+    /// The pid of each process, and what is added to its tids.
     processes: Vec<(i64, i64)>,
     gpus: Vec<i64>,
 }
@@ -92,12 +91,11 @@ pub(super) enum LaunchSource {
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     pub(super) source: LaunchSource,
-    /// With their calls, as the copies: 24 bytes each.
+    /// Kernels with their calls, as the copies. These are many: 24 bytes each.
     pub(super) kernels: Vec<(i64, KernelLaunch)>,
     pub(super) copies: Vec<(i64, CopyLaunch)>,
 }
 
-/// A launch, from its op.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct KernelLaunch {
     pub(super) name: NameId,
@@ -105,12 +103,11 @@ pub(super) struct KernelLaunch {
     pub(super) track: TrackId,
 }
 
-/// A copy, from its op.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CopyLaunch {
     pub(super) direction: Direction,
     pub(super) bytes: Option<u64>,
-    /// Destination and source.
+    /// The destination comes first, then the source.
     pub(super) addresses: [Option<u64>; 2],
     pub(super) gpus: [i64; 2],
     pub(super) stream: Option<i64>,

@@ -14,7 +14,7 @@ pub(super) const EMPTY: i64 = StringId::EMPTY.0;
 /// The name of calls that were not recorded; it comes behind the types of ops.
 pub(super) const UNRECORDED: i64 = EMPTY + 1 + OpKind::LABELS.len() as i64;
 
-/// Which texts of the trace are in a table so far.
+/// The texts of the trace that a table has so far, with their ids.
 #[derive(Debug)]
 pub(super) struct Texts {
     table: Table,
@@ -31,7 +31,6 @@ impl Texts {
         Self::start(Table::String, fixed, database)
     }
 
-    /// Texts of arguments and ranges.
     pub(super) fn arguments(database: &mut Database<File>) -> Result<Self> {
         Self::start(Table::Ustring, [""].into_iter(), database)
     }
@@ -49,7 +48,7 @@ impl Texts {
         self.known.resize(tables.strings.len(), 0);
     }
 
-    /// The id of a string.
+    /// The id of a string, which is added when it is new.
     #[inline]
     pub(super) fn id(&mut self, database: &mut Database<File>, tables: &Tables, name: NameId) -> Result<i64> {
         match self.known.get(name.index()) {

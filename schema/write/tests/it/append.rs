@@ -212,7 +212,7 @@ fn every_state_is_whole(steps: &[Step]) -> Result {
     Ok(())
 }
 
-/// Whether SQLite finds nothing wrong and these ops, and the metadata say the same.
+/// Checks that SQLite finds nothing wrong, and that ops and metadata have these numbers.
 fn is_whole(state: &Connection, ops: &[String]) -> Result {
     check(state)?;
     // Before the first publication the file is an empty database.

@@ -1,4 +1,4 @@
-//! What a recorded call takes on disk.
+//! The bytes that a recorded call takes on disk.
 
 use rtl_write::{Call, Recording};
 

@@ -1,4 +1,4 @@
-//! What is written reads back as it was, up to ids that are only names for rows.
+//! Written traces read back as they were, up to ids that are only names for rows.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the writer leaves on disk.
+//! The bytes that the writer leaves on disk, as SQLite sees them.
 
 use std::path::Path;
 
