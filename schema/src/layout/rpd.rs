@@ -14,11 +14,11 @@ pub enum Function {
     LaunchOfItems,
     /// A copy between two devices given as arguments.
     PeerCopy,
-    /// A user annotation.
+    /// A range or marker of the user, not a function.
     Marker,
-    /// No call: [`UNRECORDED`].
+    /// Stands in for a call that was not recorded: [`UNRECORDED`].
     Unrecorded,
-    /// Any other function.
+    /// Any other function, whose rows have no meaning of their own.
     #[default]
     Other,
 }
@@ -44,7 +44,7 @@ impl Function {
     }
 }
 
-/// Whether RPD recorded through rocprofiler-sdk rather than roctracer: then it logs its own overhead under this name
+/// True if RPD recorded through rocprofiler-sdk rather than roctracer: then it logs its own overhead under this name
 /// and names copies by the SDK's operations.
 pub fn from_rocprofiler_sdk(strings: &Strings) -> bool {
     strings.lookup("RocprofDataSource::buffer_callback").is_some()

@@ -4,17 +4,17 @@
 pub const RTL_SCHEMA: &str = "rtl_schema";
 /// The version of the source's schema; in native files for rocm-trace-lite's tools.
 pub const SCHEMA_VERSION: &str = "schema_version";
-/// The recorder's name.
+/// The name of the tool that recorded the trace.
 pub const TOOL: &str = "tool";
-/// The recorder's version.
+/// The version of the tool that recorded the trace.
 pub const TOOL_VERSION: &str = "tool_version";
-/// The recording mode.
+/// The mode in which the tool recorded, which says what it left out.
 pub const MODE: &str = "mode";
 /// The process id, of a file with one process.
 pub const PID: &str = "pid";
 /// The parent's process id.
 pub const PPID: &str = "ppid";
-/// The host name.
+/// The name of the host that was traced.
 pub const HOST: &str = "host";
 /// The machine's id, `/etc/machine-id`.
 pub const MACHINE_ID: &str = "machine_id";
@@ -24,23 +24,23 @@ pub const BOOT_ID: &str = "boot_id";
 pub const RANK: &str = "rank";
 /// The number of processes of the distributed job.
 pub const WORLD_SIZE: &str = "world_size";
-/// The command line.
+/// The command line of the process that was traced.
 pub const COMMAND: &str = "command";
 /// The start of the recording in ns.
 pub const START_NS: &str = "start_ns";
 /// The end of the recording in ns.
 pub const END_NS: &str = "end_ns";
-/// Object: a GPU.
+/// Object: a GPU, with the number that ops give it.
 pub const GPU: &str = "gpu";
 /// Object: an agent other than a GPU.
 pub const AGENT: &str = "agent";
-/// Object: a process.
+/// Object: a process, of a file with several or one that has more to keep than tags.
 pub const PROCESS: &str = "process";
 /// Object: a named thread.
 pub const THREAD: &str = "thread";
 /// Object: a queue whose number in the file is not the source's.
 pub const QUEUE: &str = "queue";
-/// Object: a loaded kernel.
+/// Object: a kernel as it was loaded.
 pub const KERNEL: &str = "kernel";
 /// Object: a call that its thread had not returned from at the last write.
 pub const OPEN_CALL: &str = "open_call";

@@ -45,7 +45,7 @@ const CHEAP: [&str; 20] = [
 /// Functions of rtl's own generated columns. The limit on values bounds each call, and the text of the result all of them.
 const FORMATTING: [&str; 2] = ["format", "printf"];
 
-/// What one statement may still spend.
+/// The instructions and text that one statement may still spend.
 #[derive(Debug)]
 pub(super) struct Budget {
     steps: u64,
@@ -86,14 +86,14 @@ impl Budget {
         Ok(Self { steps, left, is_denied, text: size.saturating_mul(TEXT_PER_BYTE).saturating_add(TEXT) })
     }
 
-    /// Starts a statement.
+    /// Renews the budget for another statement.
     pub(super) fn start(&self) -> TextBudget {
         self.left.store(self.steps, Ordering::Relaxed);
         self.is_denied.store(false, Ordering::Relaxed);
         TextBudget(self.text)
     }
 
-    /// Whether the statement asks for what is denied.
+    /// True if the statement asked for a function or recursion that is denied.
     pub(super) fn is_denied(&self) -> bool {
         self.is_denied.load(Ordering::Relaxed)
     }

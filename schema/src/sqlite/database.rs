@@ -1,3 +1,5 @@
+//! A database that is only read: queries by the library, and scans that read the pages themselves where they can.
+
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -39,7 +41,7 @@ impl Database {
         &self.path
     }
 
-    /// Whether a killed writer left a journal beside it; then a copy is read.
+    /// True if a killed writer left a journal beside the file, so that a recovered copy is read.
     pub fn left_journal(&self) -> bool {
         self.opened.is_recovered
     }
@@ -49,7 +51,7 @@ impl Database {
         &self.opened.tables
     }
 
-    /// Whether there is a table or view of that name.
+    /// True if the file has a table or view of that name.
     pub fn has_table(&self, table: &str) -> bool {
         self.tables().iter().any(|name| name == table)
     }
@@ -64,7 +66,7 @@ impl Database {
         Ok(columns)
     }
 
-    /// Whether `table` has a column of that name.
+    /// True if `table` has a column of that name.
     pub fn has_column(&self, table: &str, column: &str) -> Result<bool> {
         Ok(self.columns(table)?.iter().any(|name| name == column))
     }
@@ -117,7 +119,6 @@ impl Database {
         &self.opened.connection
     }
 
-    /// An error of this file from one of SQLite.
     fn error(&self, source: rusqlite::Error) -> Error {
         if self.opened.budget.is_denied() {
             return open::exceeded(&self.path, &source.to_string());
@@ -199,7 +200,7 @@ impl Database {
     /// Where the columns of a table are; `None` where reading them is for the library.
     pub(super) fn layout(&self, table: &str, columns: &[&str]) -> Result<Option<Layout>> {
         self.opened.budget.start();
-        Layout::of(self.connection(), table, columns).map_err(|source| self.error(source))
+        Layout::find(self.connection(), table, columns).map_err(|source| self.error(source))
     }
 
     /// Where to read the table ourselves; `None` where that is for the library.
@@ -209,16 +210,15 @@ impl Database {
         columns: &[&str],
     ) -> Result<Option<(Pages<'_>, Layout, Vec<u32>)>> {
         let Opened { file, image, .. } = &self.opened;
-        let pages = file.as_ref().and_then(|file| Pages::of(file, image.as_deref()));
+        let pages = file.as_ref().and_then(|file| Pages::open(file, image.as_deref()));
         let Some(pages) = pages else { return Ok(None) };
         let layout = self.layout(table, columns)?;
         Ok(layout.and_then(|layout| pages.leaves(layout.root).map(|leaves| (pages, layout, leaves))))
     }
 
-    /// The pages of a state that was found before.
     pub(super) fn pages_of(&self, state: State) -> Option<Pages<'_>> {
         let Opened { file, image, .. } = &self.opened;
-        Some(Pages::of_state(file.as_ref()?, image.as_deref(), state))
+        Some(Pages::with_state(file.as_ref()?, image.as_deref(), state))
     }
 
     /// Locks do not bind a writer where they got lost or where there are none (immutable).

@@ -22,9 +22,9 @@ pub struct FastColumns<const N: usize> {
 /// A column of fast rows.
 #[derive(Debug, Clone, Copy)]
 pub enum IntegerColumn {
-    /// All of them have an integer here.
+    /// An integer in every fast row.
     Integer(usize),
-    /// They have an integer or NULL, which reads as 0.
+    /// An integer or NULL, which reads as 0.
     OrZero(usize),
     /// 0 in all rows.
     Zero,
@@ -33,10 +33,12 @@ pub enum IntegerColumn {
 /// The length of a header and types, of which a number `W` of words matters.
 pub(super) type Key = [u64; WINDOW / WORD];
 
-/// By the first byte of a header, which is its length or has the upper bit set: its bytes up to the type of the last column of the scan.
+/// The bytes of headers up to the type of the last column of the scan. The place is the first byte of a header, which is its length
+/// or has the upper bit set.
 pub(super) type Masks = Box<[Key; 0x100]>;
 
-/// What follows from the first types of a row. One with eight integers, and 14 bytes of facts that need no alignment, fills a cache line.
+/// The places of integers in rows whose first types are these, and facts on such rows. One with eight integers, and 14 bytes of facts
+/// that need no alignment, fills a cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(super) struct Header<const N: usize, F> {
@@ -58,10 +60,10 @@ pub(super) struct Value {
     pub(super) unused: u8,
 }
 
-/// 0: the first bit of the length of a header.
+/// The value 0: the first bit of the length of a header, which is never set.
 pub(super) const ZERO: Value = Value { begin: 0, unused: 63 };
 
-/// Whether a table can have fast rows: it has these columns, and the types of all columns of a scan are not too far behind.
+/// True if a table can have fast rows: it stores these columns, and the window of a header reaches the types of the whole scan.
 pub(super) fn has_fast_rows<const N: usize>(layout: &Layout, columns: &FastColumns<N>) -> bool {
     let is_stored = |column: usize| matches!(layout.places.get(column), Some(Place::Stored(_)));
     let are_stored = columns.integers.iter().all(|column| match *column {
@@ -76,7 +78,6 @@ pub(super) fn looked_at(layout: &Layout) -> usize {
     1 + layout.stored.len()
 }
 
-/// The masks of all headers.
 pub(super) fn masks(layout: &Layout) -> Masks {
     let mut masks = Box::new([Key::default(); 0x100]);
     for (length, mask) in masks.iter_mut().enumerate() {
@@ -88,13 +89,13 @@ pub(super) fn masks(layout: &Layout) -> Masks {
 }
 
 impl<const N: usize, F: Copy + Default> Header<N, F> {
-    /// One whose rows are read in another way.
+    /// A header whose rows do not take the fast path.
     pub(super) fn unusual(key: Key) -> Self {
         Self { key, least: 0, lengths: 0, values: [ZERO; N], facts: F::default() }
     }
 
-    /// One whose columns are integers.
-    pub(super) fn of(key: Key, layout: &Layout, columns: &FastColumns<N>) -> Option<Self> {
+    /// `None` where the rows of this header do not have integers in these columns.
+    pub(super) fn find(key: Key, layout: &Layout, columns: &FastColumns<N>) -> Option<Self> {
         let bytes = key.map(u64::to_le_bytes);
         let (&length, types) = bytes.as_flattened().split_first()?;
         // Columns behind a shorter header are NULL, or have their default.

@@ -1,5 +1,5 @@
-//! The fast path of a scan: rows with integers where a header that was met before says that they are, for a quarter of the cost of a
-//! [`Row`].
+//! The fast path of a scan. Headers repeat from row to row, so the places of integers are found once for each header; a row then costs
+//! a quarter of a [`Row`].
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,16 +22,16 @@ const REMEMBERED: usize = 2 * PLACES;
 /// The bytes of a cell that may be loaded.
 const CELL: usize = 1 + ROWID + RECORD;
 
-/// What the rows of a scan are added to, in order.
+/// A receiver of the rows of a scan, in their order.
 pub trait AddRows<const N: usize> {
-    /// What fast rows with the same header have in common.
+    /// The facts that fast rows with one header have in common.
     type Facts: Copy + Default;
 
-    /// What a row has in common with others of its header. `None` where these are to come as other rows do.
+    /// The facts that follow from the header of a row. `None` where rows with it are to come by [`Self::add`].
     fn facts(&self, row: &Row<'_>) -> Option<Self::Facts>;
 
     /// Adds fast rows, at most 256: their columns are integers, of which the first one is not negative. False where it did not take the
-    /// last row that it looked at: that one comes as others do.
+    /// last row that it looked at: that one comes by [`Self::add`].
     fn add_fast<'a>(&mut self, rows: impl Iterator<Item = FastRow<'a, N, Self::Facts>>) -> bool
     where
         Self::Facts: 'a;
@@ -45,7 +45,7 @@ pub trait AddRows<const N: usize> {
 pub struct FastRow<'a, const N: usize, F> {
     header: &'a Header<N, F>,
     record: &'a [u8; RECORD],
-    /// Its cell behind the length.
+    /// The cell behind the length of its record.
     rowid: &'a [u8],
 }
 
@@ -57,19 +57,19 @@ impl<'a, const N: usize, F> FastRow<'a, N, F> {
         self.word(value).cast_signed() >> value.unused
     }
 
-    /// What it has in common with others of its header.
+    /// The facts that it has in common with others of its header.
     #[inline(always)]
     pub fn facts(&self) -> &'a F {
         &self.header.facts
     }
 
-    /// The rowid.
+    /// The rowid. It is decoded at each call: scans that select no ids do without.
     #[inline]
     pub fn id(&self) -> i64 {
         varint(self.rowid, &mut 0).unwrap_or_default() as i64
     }
 
-    /// A value as it is stored.
+    /// The bits of a value as it is stored, without its sign.
     #[inline(always)]
     pub(super) fn bits(&self, value: Value) -> u64 {
         self.word(value) >> value.unused
@@ -82,14 +82,13 @@ impl<'a, const N: usize, F> FastRow<'a, N, F> {
         u64::from_be_bytes(bytes.copied().unwrap_or_default())
     }
 
-    /// Bytes of the record.
     #[inline(always)]
     pub(super) fn bytes(&self, begin: usize, end: usize) -> &'a [u8] {
         self.record.get(begin..end).unwrap_or_default()
     }
 }
 
-/// Readers of fast rows of one table, with the headers that they have met: as many as threads read at once.
+/// Readers of fast rows of one table, with the headers that they have seen: as many as threads read at once.
 #[derive(Debug)]
 pub struct Readers<const N: usize, F> {
     columns: FastColumns<N>,
@@ -100,7 +99,7 @@ impl<const N: usize, F: Copy + Default> Readers<N, F> {
     /// The bytes of a header that is remembered.
     pub(crate) const HEADER: usize = size_of::<Header<N, F>>();
 
-    /// Readers of these columns.
+    /// Starts without headers: each thread adds those that it sees.
     pub fn of(columns: FastColumns<N>) -> Self {
         Self { columns, unused: Mutex::default() }
     }
@@ -116,7 +115,7 @@ impl<const N: usize, F: Copy + Default> Readers<N, F> {
     ) -> Result<u64, u64> {
         let unused = self.unused().pop();
         let (mut reader, mut buffer) =
-            unused.unwrap_or_else(|| (Reader::of(layout, self.columns), LeafBuffer::default()));
+            unused.unwrap_or_else(|| (Reader::new(layout, self.columns), LeafBuffer::default()));
         let read = reader.leaves((pages, layout), leaves, whole, &mut buffer, part);
         self.unused().push((reader, buffer));
         read
@@ -135,18 +134,17 @@ struct Reader<const N: usize, F> {
     known: Box<[Header<N, F>; REMEMBERED]>,
 }
 
-/// Fast rows, one after the other.
 #[derive(Debug)]
 struct FastRows<'a, const N: usize, const W: usize, F> {
     /// The page, and bytes behind it.
     reach: &'a [u8; REACH],
-    /// Where its cells can be.
+    /// The bytes of the page that can be cells.
     cells: Range<usize>,
     pointers: std::slice::Iter<'a, [u8; 2]>,
     rowids: RowidLength,
     masks: &'a Masks,
     known: &'a [Header<N, F>; REMEMBERED],
-    /// Whether they ended before a row that is no fast one, or whose header is not known.
+    /// True if they ended before a row that is no fast one, or whose header is not known.
     is_at_other: bool,
 }
 
@@ -188,14 +186,14 @@ impl<'a, const N: usize, const W: usize, F> FastRows<'a, N, W, F> {
 }
 
 impl<const N: usize, F: Copy + Default> Reader<N, F> {
-    /// Of columns of which a table of that layout [has fast rows](super::fast_header::has_fast_rows).
-    fn of(layout: &Layout, columns: FastColumns<N>) -> Self {
+    /// The table must [have fast rows](super::fast_header::has_fast_rows) with these columns.
+    fn new(layout: &Layout, columns: FastColumns<N>) -> Self {
         let known = vec![Header::unusual(Key::default()); REMEMBERED].into_boxed_slice().try_into();
         let Ok(known) = known else { unreachable!("made of that length") };
         Self { columns, masks: masks(layout), known }
     }
 
-    /// See [`Readers::read`].
+    /// Does the work of [`Readers::read`].
     fn leaves(
         &mut self,
         (pages, layout): (Pages<'_>, &Layout),
@@ -240,7 +238,7 @@ impl<const N: usize, F: Copy + Default> Reader<N, F> {
                 reach: leaf.reach,
                 cells: leaf.first()..leaf.page.len(),
                 pointers: run.iter(),
-                rowids: RowidLength::of(&leaf.reach[at(&run[0])..]),
+                rowids: RowidLength::of_cell(&leaf.reach[at(&run[0])..]),
                 masks: &self.masks,
                 known: &self.known,
                 is_at_other: false,
@@ -264,7 +262,7 @@ impl<const N: usize, F: Copy + Default> Reader<N, F> {
         Ok(())
     }
 
-    /// Brings the header of a cell to where it is found at once. False where it is there already.
+    /// Moves the header of a cell to the place where it is found at once. False where it is there already.
     #[cold]
     fn learn<const W: usize>(
         &mut self,
@@ -275,7 +273,8 @@ impl<const N: usize, F: Copy + Default> Reader<N, F> {
         part: &impl AddRows<N, Facts = F>,
     ) -> bool {
         let cell = &leaf.reach[at..];
-        let Some(record) = cell.first_chunk().and_then(|bytes| RowidLength::of(cell).record(bytes)) else {
+        let Some(record) = cell.first_chunk().and_then(|bytes| RowidLength::of_cell(cell).record(bytes))
+        else {
             return false;
         };
         let short: [u64; W] = key(record, &self.masks);
@@ -291,7 +290,7 @@ impl<const N: usize, F: Copy + Default> Reader<N, F> {
         let mut key = Key::default();
         key[..W].copy_from_slice(&short);
         *header = Header::unusual(key);
-        if let Some(fast) = Header::of(key, layout, &self.columns) {
+        if let Some(fast) = Header::find(key, layout, &self.columns) {
             let mut room = leaf.page.len();
             let mut found = None;
             decoder.record(leaf, at, &mut room, |record| found = part.facts(&Row::of_record(record)));
@@ -309,13 +308,12 @@ struct RowidLength {
     length: usize,
     /// The upper bit of each of these bytes.
     mask: u64,
-    /// The same of all but the last one, which are set.
+    /// The upper bit of each of these bytes but the last, where it is set.
     set: u64,
 }
 
 impl RowidLength {
-    /// That of the rowid of a cell.
-    fn of(cell: &[u8]) -> Self {
+    fn of_cell(cell: &[u8]) -> Self {
         const UPPER: u64 = 0x8080_8080_8080_8080;
         let word = cell.get(1..).and_then(<[u8]>::first_chunk);
         let last = !u64::from_le_bytes(word.copied().unwrap_or([0xff; WORD])) & UPPER;

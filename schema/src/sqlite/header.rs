@@ -9,7 +9,7 @@ pub(super) const HEADER: usize = 100;
 /// The version of SQLite that recordings name as their writer (`rtl-write`'s `btree/store.rs`).
 const RECORDING: u32 = 3_031_000;
 
-/// Whether the header is that of a file by `rtl-write`: it names that version, and counts changes of pages and schema
+/// True for a file by `rtl-write`: its header names that version, and counts changes of pages and schema
 /// together.
 pub(super) fn is_recording(header: &[u8; HEADER]) -> bool {
     let count = be32(header, 24);

@@ -1,13 +1,15 @@
+//! The places of a table and its columns in the file, which a scan needs to read pages without the library.
+
 use rusqlite::Connection;
 
 /// The location of a column of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// At this position of the stored record.
+    /// The position in the stored record.
     Stored(usize),
-    /// It is the rowid itself (`INTEGER PRIMARY KEY`).
+    /// The column is the rowid itself (`INTEGER PRIMARY KEY`).
     Rowid,
-    /// The table does not have it: NULL.
+    /// The table does not have the column, which reads as NULL.
     Absent,
 }
 
@@ -25,29 +27,29 @@ pub(super) struct Layout {
 /// Conversions that the library applies to a stored column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Stored {
-    /// It gives a row that is older than the column its default.
+    /// A row that is older than the column reads as the default.
     pub(super) has_default: bool,
-    /// It turns integers into reals.
+    /// Integers read as reals.
     pub(super) is_real: bool,
 }
 
 impl Layout {
     /// `None` where the columns cannot be read from the table's pages alone: views, virtual tables,
     /// virtual generated columns.
-    pub(super) fn of(
+    pub(super) fn find(
         connection: &Connection,
         table: &str,
         columns: &[&str],
     ) -> rusqlite::Result<Option<Self>> {
         let Some(root) = root(connection, table)? else { return Ok(None) };
-        let present = Present::of(connection, table)?;
+        let present = Present::all(connection, table)?;
         let mut layout = Self { root, places: Vec::with_capacity(columns.len()), stored: Vec::new() };
         for column in columns {
             let found = present.iter().find(|candidate| candidate.name.eq_ignore_ascii_case(column));
             let place = match found {
                 None => Place::Absent,
-                Some(Present { place: None, .. }) => return Ok(None),
-                Some(Present { place: Some(place), stored, .. }) => {
+                Some(Present { name: _, place: None, stored: _ }) => return Ok(None),
+                Some(Present { name: _, place: Some(place), stored }) => {
                     if let Place::Stored(at) = *place {
                         layout.stored.resize(layout.stored.len().max(at + 1), Stored::default());
                         layout.stored[at] = *stored;
@@ -102,7 +104,7 @@ struct Present {
 }
 
 impl Present {
-    fn of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
+    fn all(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Self>> {
         // A key that is the rowid needs no index; `INTEGER PRIMARY KEY DESC` has one and is a plain column.
         let keys: i64 = connection.query_row(
             "select count(*) from pragma_table_xinfo(?1)
@@ -135,7 +137,7 @@ fn text(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<Option<String>> 
     Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
-/// Whether a declared type has REAL affinity (datatype3.html, 3.1).
+/// True if a declared type has REAL affinity (datatype3.html, 3.1).
 fn is_real(kind: &str) -> bool {
     let kind = kind.to_ascii_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| kind.contains(word));

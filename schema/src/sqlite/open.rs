@@ -33,7 +33,6 @@ const COPIES: usize = 3;
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Connection,
-    /// What the library may spend on a statement.
     pub(super) budget: Budget,
     /// Names of all tables and views.
     pub(super) tables: Vec<String>,
@@ -41,7 +40,7 @@ pub(super) struct Opened {
     pub(super) file: Option<Arc<File>>,
     /// The pages of one state, where `file` is a recording that its writer may be extending.
     pub(super) image: Option<Arc<Image>>,
-    /// Whether it is a private copy, in which SQLite had to recover it.
+    /// True if the connection reads a private copy, which SQLite had to recover.
     pub(super) is_recovered: bool,
 }
 
@@ -138,14 +137,13 @@ fn size(file: &File) -> u64 {
     file.metadata().map_or(0, |file| file.len())
 }
 
-/// Whether the writer has ended the file for good. One that writes just now may make it look like anything else.
+/// True if the writer has ended the file for good. One that is writing may make it look like anything else.
 fn is_complete(opened: &Opened) -> bool {
     let complete = "select value from rocpd_metadata where tag = 'complete' order by rowid desc limit 1";
     let complete = || opened.connection.query_row(complete, [], |row| row.get::<_, String>(0));
     !opened.tables.iter().any(|name| name == "rocpd_metadata") || complete().is_ok_and(|value| value == "1")
 }
 
-/// Opens the state that a recording has now.
 fn open_image(content: &Path, path: &Path) -> Result<Option<Opened>> {
     let file = File::open(content).map_err(io_error("read", path))?;
     let Some(state) = state(&file, PATIENCE) else { return Ok(None) };
@@ -267,7 +265,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     Ok(tables)
 }
 
-/// Whether SQLite would have to write something to go on.
+/// True if SQLite would have to write something to go on.
 pub(super) fn needs_writing(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }

@@ -1,3 +1,5 @@
+//! The pages of a database file and the trees of its tables.
+
 use std::fs::File;
 
 use platform::positional::read_exact_at;
@@ -44,14 +46,13 @@ pub(super) struct State {
 
 impl<'a> Pages<'a> {
     /// The pages of a file in the state of `image`, if there is one.
-    pub(super) fn of(file: &'a File, image: Option<&'a Image>) -> Option<Self> {
+    pub(super) fn open(file: &'a File, image: Option<&'a Image>) -> Option<Self> {
         match image {
             Some(image) => Some(Self { image: Some(image), ..Self::with_header(file, image.header()?)? }),
             None => Self::of_file(file),
         }
     }
 
-    /// The pages of a file as they are.
     pub(super) fn of_file(file: &'a File) -> Option<Self> {
         Self::with_header(file, read_header(file)?)
     }
@@ -69,17 +70,16 @@ impl<'a> Pages<'a> {
         (count <= whole).then_some(Self { file, image: None, state: State { header, size, usable, count } })
     }
 
-    /// The pages of a file that were found before.
-    pub(super) fn of_state(file: &'a File, image: Option<&'a Image>, state: State) -> Self {
+    /// The pages of a state that [`Self::state`] returned before.
+    pub(super) fn with_state(file: &'a File, image: Option<&'a Image>, state: State) -> Self {
         Self { file, image, state }
     }
 
-    /// What finds these pages again.
     pub(super) fn state(&self) -> State {
         self.state
     }
 
-    /// Whether the file still has the state that is read.
+    /// True if the file still has the state that is read.
     pub(super) fn unchanged(&self) -> bool {
         match self.image {
             Some(_) => read_header(self.file).is_some_and(|header| is_recording(&header)),
@@ -87,12 +87,11 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Whether the header of `first`, the first page, is the one that the pages were found by.
+    /// True if the header of `first`, the first page, is the one by which the pages were found.
     pub(super) fn are_of(&self, first: &[u8]) -> bool {
         first.starts_with(&self.state.header)
     }
 
-    /// The size of a page in bytes.
     pub(super) fn page_size(&self) -> usize {
         self.state.size
     }
@@ -102,7 +101,6 @@ impl<'a> Pages<'a> {
         u64::from(self.state.count) * self.state.size as u64
     }
 
-    /// The first page.
     pub(super) fn first(&self) -> Option<Vec<u8>> {
         let mut page = vec![0; self.state.size];
         read_exact_at(self.file, &mut page, 0).ok()?;
@@ -128,7 +126,7 @@ impl<'a> Pages<'a> {
         self.leaves_through(root, |_, _| ())
     }
 
-    /// The same; calls `each` with the number and content of every inner node.
+    /// As [`Self::leaves`], and calls `each` with the number and content of every inner node.
     pub(super) fn leaves_through(&self, root: u32, each: impl FnMut(u32, &[u8])) -> Option<Vec<u32>> {
         self.leaves_after(root, i64::MIN, each)
     }
@@ -168,7 +166,7 @@ impl<'a> Pages<'a> {
         self.read_leaves_into(&mut LeafBuffer::default(), leaves, each)
     }
 
-    /// The same with memory that is used again.
+    /// As [`Self::read_leaves`], with memory that is used again.
     pub(super) fn read_leaves_into(
         &self,
         buffer: &mut LeafBuffer,
@@ -208,7 +206,6 @@ impl<'a> Pages<'a> {
         Some(())
     }
 
-    /// The leaf that begins there.
     fn leaf<'p>(&self, reach: &'p [u8; REACH]) -> Option<Leaf<'p>> {
         let page = &reach[..self.state.size];
         let cells = self.cells(page, LEAF, LEAF_HEADER, 0)?;
@@ -237,7 +234,6 @@ impl<'a> Pages<'a> {
         Some(())
     }
 
-    /// How many cells a page of this kind has.
     fn cells(&self, page: &[u8], kind: u8, header: usize, start: usize) -> Option<usize> {
         let cells = usize::from(u16::from_be_bytes([page[start + 3], page[start + 4]]));
         (page[start] == kind
@@ -246,7 +242,7 @@ impl<'a> Pages<'a> {
             .then_some(cells)
     }
 
-    /// Whether a tree may use that page. The first page has a header of its own and roots only the schema.
+    /// True if a tree may use that page. The first page has a header of its own and roots only the schema.
     fn holds(&self, page: u32) -> bool {
         page >= 2 && page <= self.state.count && u64::from(page - 1) != LOCK_BYTE / self.state.size as u64
     }
@@ -275,10 +271,9 @@ impl LeafBuffer {
     }
 }
 
-/// A leaf page of a table.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leaf<'a> {
-    /// The usable bytes.
+    /// The bytes of the page that cells may use.
     pub(super) page: &'a [u8],
     /// Two bytes per cell: where it starts.
     pub(super) pointers: &'a [u8],
@@ -287,7 +282,6 @@ pub(super) struct Leaf<'a> {
 }
 
 impl Leaf<'_> {
-    /// Where the first cell can start.
     #[inline]
     pub(super) fn first(&self) -> usize {
         LEAF_HEADER + self.pointers.len()

@@ -1,3 +1,5 @@
+//! Scans in pieces, which several threads read at once.
+
 use super::database::Database;
 use super::fast_header::{self, FastColumns};
 use super::fast_rows::{AddRows, Readers};
@@ -141,7 +143,7 @@ impl<'a> Leaves<'a> {
         leaf::scan(self.pages, self.layout, share, each).ok()
     }
 
-    /// Whether a table can have fast rows with these columns.
+    /// True if the table can have fast rows with these columns.
     pub fn has_fast_rows<const N: usize>(&self, columns: &FastColumns<N>) -> bool {
         fast_header::has_fast_rows(self.layout, columns)
     }

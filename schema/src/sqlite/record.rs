@@ -1,3 +1,5 @@
+//! Records, decoded column by column. Few shapes of records occur in a table, so they are remembered.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::types::ValueRef;
@@ -78,7 +80,7 @@ impl<'a> Record<'a> {
 
     /// Where the bytes of column `at` begin and end in the record.
     pub(super) fn bytes_of(&self, at: usize) -> (usize, usize) {
-        let Slot { serial, end, .. } = self.slots.get(at).copied().unwrap_or_default();
+        let Slot { serial, end, unused: _ } = self.slots.get(at).copied().unwrap_or_default();
         let end = end as usize;
         (end.saturating_sub(width(serial)), end)
     }
@@ -131,11 +133,10 @@ pub(super) struct Decoder<'a> {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder for a table of that many leaves.
     pub(super) fn new(pages: Pages<'a>, layout: &'a Layout, leaves: usize) -> Self {
         let overflow = pages.bytes();
         let longest = overflow.min(MAX_PAYLOAD);
-        Self { pages, shapes: Shapes::of(layout, leaves), assembled: Vec::new(), longest, overflow }
+        Self { pages, shapes: Shapes::new(layout, leaves), assembled: Vec::new(), longest, overflow }
     }
 
     /// Calls `each` with the record of every cell, each of them checked before. `None` where SQLite
@@ -250,7 +251,6 @@ const NUMBERS: u64 = 1 << 40;
 /// The first number of the next decoder.
 static NEXT: AtomicU64 = AtomicU64::new(NUMBERS);
 
-/// The shape of a record.
 struct Found {
     shape: usize,
     /// Where the last of its values ends.
@@ -268,7 +268,7 @@ struct CachedHeader {
 }
 
 impl<'a> Shapes<'a> {
-    fn of(layout: &'a Layout, leaves: usize) -> Self {
+    fn new(layout: &'a Layout, leaves: usize) -> Self {
         let [least, most] = REMEMBERED;
         let remembered = (OF_LEAF * leaves).clamp(least, most).next_power_of_two();
         Self {
@@ -285,7 +285,6 @@ impl<'a> Shapes<'a> {
         &self.slots[shape * columns..(shape + 1) * columns]
     }
 
-    /// The shape of a record.
     #[inline]
     fn of_record(&mut self, record: &[u8], payload: usize) -> Option<Found> {
         let Some(key) = key(record) else {
@@ -301,7 +300,7 @@ impl<'a> Shapes<'a> {
             self.known[shape] = CachedHeader { key, end, exhausted, number: self.next };
             self.next += 1;
         }
-        let CachedHeader { end, exhausted, number, .. } = self.known[shape];
+        let CachedHeader { key: _, end, exhausted, number } = self.known[shape];
         fits(end, exhausted, payload).then_some(Found { shape, end, number: Some(number) })
     }
 
@@ -345,7 +344,7 @@ impl<'a> Shapes<'a> {
     }
 }
 
-/// Whether values that end there are those of a record of that length.
+/// True if values that end there are those of a record of that length.
 #[inline]
 fn fits(end: usize, exhausted: bool, payload: usize) -> bool {
     if exhausted { end == payload } else { end <= payload }
@@ -366,7 +365,7 @@ fn key(record: &[u8]) -> Option<Key> {
     Some(key)
 }
 
-/// For every header length, which bits of the words belong to it.
+/// The bits of the words of a [`Key`] that belong to a header, by its length.
 const MASKS: [Key; 8 * HEADER_WORDS + 1] = {
     let mut masks = [[0; HEADER_WORDS]; 8 * HEADER_WORDS + 1];
     let mut length = 0;

@@ -1,3 +1,5 @@
+//! A row of a scan, whether we or the library read it.
+
 use std::borrow::Cow;
 
 use rusqlite::types::ValueRef;
@@ -91,7 +93,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether column `at` is NULL.
+    /// True if column `at` is NULL.
     pub fn is_null(&self, at: usize) -> bool {
         self.value(at) == ValueRef::Null
     }

@@ -23,7 +23,7 @@ pub(super) fn state(recording: &File, patience: Duration) -> Option<BTreeMap<u32
     of_one_state(recording, patience, collect)
 }
 
-/// What `collect` makes of the pages of one state and the first of them.
+/// Passes the pages of one state, and the first of them, to `collect` and returns its result.
 pub(super) fn of_one_state<T>(
     recording: &File,
     patience: Duration,

@@ -1,4 +1,4 @@
-//! What follows from the header of a record, and values of several columns, compared as they are stored.
+//! Facts that follow from the header of a record, and keys of several columns, which are compared as they are stored.
 
 use super::fast_header::{Value, WORD, ZERO};
 use super::fast_rows::FastRow;
@@ -8,7 +8,7 @@ use crate::hash::spread;
 /// Something of each record header, found once: the types of all values follow from it.
 #[derive(Debug)]
 pub(crate) struct ByHeader<T> {
-    /// By place of the header, with its number.
+    /// The number of a header and its fact, by the place of the header.
     known: Vec<(u64, T)>,
 }
 
@@ -19,7 +19,7 @@ impl<T> Default for ByHeader<T> {
 }
 
 impl<T: Copy + Default> ByHeader<T> {
-    /// What `look` finds in the first row of a header; `None` where the header is not remembered.
+    /// The result of `look` for the first row of a header; `None` where the header is not remembered.
     #[inline]
     pub(crate) fn get(&mut self, row: &Row<'_>, look: impl FnOnce(&Row<'_>) -> T) -> Option<&T> {
         let (place, number) = row.record()?.header?;
@@ -49,7 +49,7 @@ pub(crate) struct StoredColumns {
     runs: [Value; 2],
 }
 
-/// What is stored of the columns of a row: their types and their bytes. Equal keys are equal values.
+/// The types and the stored bytes of several columns of a row. Equal keys are equal values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StoredKey {
     types: u64,

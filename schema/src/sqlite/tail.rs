@@ -31,11 +31,11 @@ const ROOT: usize = 3;
 pub(crate) struct Followed {
     name: &'static str,
     columns: Vec<&'static str>,
-    /// Its columns, once the table exists.
+    /// Found once the table exists.
     layout: Option<Layout>,
     /// The last row that was read.
     after: i64,
-    /// Whether its rows may be replaced, so that all of them are read each time.
+    /// True if rows may be replaced, so that all of them are read each time.
     is_replaced: bool,
 }
 
@@ -45,7 +45,7 @@ impl Followed {
         Self { name, columns: columns.to_vec(), layout: None, after: i64::MIN, is_replaced: false }
     }
 
-    /// The same of a table whose last rows are replaced with each publication.
+    /// These columns of a table whose last rows are replaced with each publication.
     pub(crate) fn replaced(name: &'static str, columns: &[&'static str]) -> Self {
         Self { is_replaced: true, ..Self::new(name, columns) }
     }
@@ -122,7 +122,7 @@ impl Tail {
         let root = state.roots.iter().find(|(name, _)| name == table.name);
         if let (Some((_, root)), Some(layout)) = (root, &table.layout) {
             let damaged = || self.damaged(table.name);
-            let pages = Pages::of(&self.file, Some(&state.image)).ok_or_else(damaged)?;
+            let pages = Pages::open(&self.file, Some(&state.image)).ok_or_else(damaged)?;
             rows.leaves = pages.leaves_after(*root, table.after, |_, _| ()).ok_or_else(damaged)?;
             rows.pages = Some((pages, layout));
         }

@@ -113,7 +113,7 @@ pub struct Op {
     pub gpu: Option<i64>,
     /// `queueId`: the queue, 0 of a range.
     pub queue: Option<i64>,
-    /// Start in ns.
+    /// The start in ns.
     pub start: i64,
     /// The end in ns, if it was seen.
     pub end: Option<i64>,
@@ -127,7 +127,7 @@ pub struct Op {
     pub items: Option<[u64; 3]>,
     /// Size of a work-group.
     pub workgroup: Option<[u32; 3]>,
-    /// Thread.
+    /// The id of the thread that enqueued it.
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
@@ -142,7 +142,7 @@ pub struct Op {
     pub sequence: Option<i64>,
     /// The process, where it is not the file's only one.
     pub pid: Option<i64>,
-    /// HIP stream.
+    /// The handle of the HIP stream.
     pub stream: Option<i64>,
     /// Bytes of a copy or fill.
     pub bytes: Option<u64>,
@@ -157,13 +157,13 @@ pub struct Op {
 /// A row of `rocpd_api` in the file's own terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Call {
-    /// Start in ns.
+    /// The start in ns.
     pub start: i64,
     /// End minus start in ns, if the end was seen.
     pub duration: Option<i64>,
     /// The name of the function that was called.
     pub name: Option<StringId>,
-    /// Thread.
+    /// The id of the calling thread.
     pub tid: Option<i64>,
     /// Correlation id, 0 for unknown.
     pub correlation: i64,
@@ -171,7 +171,7 @@ pub struct Call {
     pub domain: Option<StringId>,
     /// Correlation id of the enclosing call, 0 for none.
     pub parent: i64,
-    /// HIP stream.
+    /// The handle of the HIP stream.
     pub stream: Option<i64>,
     /// The process, where it is not the file's only one.
     pub pid: Option<i64>,
