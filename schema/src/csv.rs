@@ -22,7 +22,7 @@ struct Field {
     start: usize,
     end: usize,
     is_quoted: bool,
-    /// Quotes within the field are doubled.
+    /// True where quotes within the field are doubled.
     is_doubled: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Record<'a> {
     fields: &'a [Field],
     /// Position in the file, from 0 for the header.
     pub(crate) number: i64,
-    /// The file ends within the record, or right behind it without an end of line.
+    /// True where the file ends within the record, or right behind it without an end of line.
     pub(crate) is_cut: bool,
 }
 

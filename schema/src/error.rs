@@ -31,7 +31,7 @@ pub enum Error {
         action: &'static str,
         /// The file it was done to.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The error that the operating system reports.
         source: std::io::Error,
     },
     /// The bytes are of no kind that holds a trace.
@@ -71,7 +71,7 @@ pub enum Error {
     Ambiguous {
         /// The path as the user gave it.
         path: PathBuf,
-        /// Why not.
+        /// The reason why they do not, as the message begins.
         found: String,
     },
     /// A folder of a data set, or a file in it, that is not one run that can be read.
@@ -79,7 +79,7 @@ pub enum Error {
     DataSet {
         /// The folder or the file.
         path: PathBuf,
-        /// The format of the file, in words.
+        /// The reason why it is none, as the message begins.
         found: String,
         /// Advice to the user.
         hint: String,
@@ -89,7 +89,7 @@ pub enum Error {
     Damaged {
         /// The path as the user gave it.
         path: PathBuf,
-        /// Where and how.
+        /// The place of the damage, or a description of it.
         detail: String,
     },
     /// Reading it would take more time or memory than a trace of its size needs.
@@ -131,13 +131,13 @@ pub enum Error {
     Sqlite {
         /// The path as the user gave it.
         path: PathBuf,
-        /// SQLite's answer.
+        /// The error that SQLite reports.
         source: rusqlite::Error,
     },
     /// A recording reached its size limit.
     #[error("size limit of {limit} bytes reached: {}", path.display())]
     Full {
-        /// The recording.
+        /// The file that is recorded to.
         path: PathBuf,
         /// The size limit in bytes.
         limit: u64,
@@ -145,9 +145,9 @@ pub enum Error {
     /// A file system, a quota or a limit of the process has no room for more rows of a recording.
     #[error("cannot write {}", path.display())]
     NoRoom {
-        /// The recording.
+        /// The file that is recorded to.
         path: PathBuf,
-        /// The operating system's answer.
+        /// The error that the operating system reports.
         source: std::io::Error,
     },
     /// A write that must not happen, e.g. onto an existing file.
@@ -155,7 +155,7 @@ pub enum Error {
     Refused {
         /// The file that was to be written.
         path: PathBuf,
-        /// Why not.
+        /// The reason why it must not, as the message begins.
         detail: String,
     },
 }

@@ -74,7 +74,7 @@ formats! {
     "JSON without a trace", "", is_json;
 }
 
-/// The first line of the text has these words, in any case.
+/// True where the first line of the text has these words, in any case.
 fn has_columns(head: &[u8], words: &[&str]) -> bool {
     let line = head.split(|&byte| byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
     line.contains(&b',') && words.iter().all(|word| has(&line, word))
@@ -84,7 +84,7 @@ fn has(head: &[u8], word: &str) -> bool {
     head.windows(word.len()).any(|window| window == word.as_bytes())
 }
 
-/// The text begins with `tag` in any case, behind white space.
+/// True where the text begins with `tag` in any case, behind white space.
 fn starts(head: &[u8], tag: &str) -> bool {
     let text = head.trim_ascii_start();
     text.get(..tag.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(tag.as_bytes()))

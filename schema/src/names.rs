@@ -33,7 +33,7 @@ fn parse(name: &str, deepest: u32) -> cpp_demangle::error::Result<cpp_demangle::
     cpp_demangle::Symbol::new_with_options(name, &options)
 }
 
-/// The lists of template arguments that a name opens (`I`) may all be closed in it (`E`).
+/// True where the lists of template arguments that a name opens (`I`) may all be closed in it (`E`).
 fn is_closed(name: &str) -> bool {
     let (mut open, mut at, mut before) = (0_i64, 0, b'_');
     let bytes = name.as_bytes();

@@ -19,7 +19,7 @@ pub trait PieceSink {
     /// rows refer to.
     ///
     /// # Errors
-    /// Those of the sink: no other piece comes then.
+    /// The errors of the sink: no other piece comes then.
     fn begin(&mut self, piece: &mut Tables) -> Result<Vec<Self::Task>, Self::Error>;
 
     /// Does a part of the work for a piece, on any thread.
@@ -29,13 +29,13 @@ pub trait PieceSink {
     /// Later pieces may have begun already.
     ///
     /// # Errors
-    /// Those of the sink: nothing else comes then.
+    /// The errors of the sink: nothing else comes then.
     fn end(&mut self, output: Self::Output) -> Result<Vec<Self::Task>, Self::Error>;
 
     /// Takes a piece and does its work, which free threads share.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     fn take(&mut self, piece: &mut Tables) -> Result<(), Self::Error> {
         let tasks = self.begin(piece)?;
         self.finish_tasks(tasks)
@@ -44,7 +44,7 @@ pub trait PieceSink {
     /// Does the work of tasks, which free threads share.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// The errors of the sink.
     fn finish_tasks(&mut self, mut tasks: Vec<Self::Task>) -> Result<(), Self::Error> {
         while tasks.len() == 1
             && let Some(task) = tasks.pop()

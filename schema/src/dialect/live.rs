@@ -33,11 +33,11 @@ pub struct LiveTrace {
 /// The oldest dispatch of a queue that has not completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InFlight {
-    /// The kernel.
+    /// The name of the kernel, in the strings of the trace.
     pub name: NameId,
-    /// The GPU's number.
+    /// The gpuId that its ops carry.
     pub gpu: i64,
-    /// The queue's number.
+    /// The queueId that its ops carry.
     pub queue: i64,
     /// When its recorder first saw it as the oldest, in ns.
     pub since: i64,
@@ -47,7 +47,7 @@ impl LiveTrace {
     /// Opens a recording. No row is read yet.
     ///
     /// # Errors
-    /// Those of [`Trace::open`], and [`Error::NotRecorded`] for a trace that another program has written.
+    /// The errors of [`Trace::open`], and [`Error::NotRecorded`] for a trace that another program has written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let tail = if path.is_file() { Tail::open(path)? } else { None };

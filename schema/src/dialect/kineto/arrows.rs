@@ -18,7 +18,7 @@ type Moment = (Option<i64>, i64);
 pub(super) struct Arrows {
     from: FxHashMap<Moment, Id>,
     to: FxHashMap<Moment, Id>,
-    /// Some ops have stated their correlation id, and some have not.
+    /// Set when an op states its correlation id; `missing` is set when one does not.
     stated: bool,
     missing: bool,
 }

@@ -16,9 +16,9 @@ pub(super) struct Join<'a> {
     pub(super) queues: &'a FxHashMap<(i64, i64), (i64, Option<u64>)>,
     pub(super) agents: &'a mut Agents,
     pub(super) processes: &'a mut Processes,
-    /// Copies join the tables only after the last op.
+    /// When set, copies join the tables only after the last op.
     pub(super) hold_copies: bool,
-    /// Rows stay in the tables until the last op: then GPUs and processes are numbered when all are known. Otherwise the tables
+    /// When set, rows stay in the tables until the last op, and GPUs and processes are numbered then. Otherwise the tables
     /// have no ops before each [`Join::join`].
     pub(super) keeps_rows: bool,
     pub(super) met: Met,

@@ -1,4 +1,4 @@
-//! Reads `rocpd_api_ops`. Ops and links both ascend, so a scan of the ops walks the links and needs no map.
+//! Reads `rocpd_api_ops`. Links are kept in the order of ops, so that a scan of the ops walks them and needs no map.
 
 use crate::sqlite::Database;
 use crate::{Id, Result};

@@ -69,7 +69,7 @@ impl LiveOps {
     /// Adds the ops that `rows` calls its argument with.
     ///
     /// # Errors
-    /// Those of `rows`.
+    /// `rows` fails.
     pub(crate) fn add(
         &mut self,
         names: &Names,

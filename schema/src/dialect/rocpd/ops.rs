@@ -38,7 +38,7 @@ pub(crate) struct Context<'a> {
     pub(crate) collectives: &'a IdMap<CollectiveId>,
     /// The process of rows that name none, if it is known before the scan.
     pub(crate) process: ProcessId,
-    /// Fast rows have nothing that [`super::fast_ops`] does not keep.
+    /// Set where fast rows have nothing that [`super::fast_ops`] does not keep.
     pub(crate) plain: bool,
 }
 

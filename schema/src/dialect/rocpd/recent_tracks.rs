@@ -49,7 +49,7 @@ impl Place {
 /// Tracks of rows without a stream.
 #[derive(Debug, Default)]
 pub(super) struct RecentTracks {
-    /// None, or all.
+    /// Empty until the first track is added.
     slots: Vec<(Place, TrackId)>,
 }
 

@@ -316,7 +316,6 @@ impl CopyEnds {
         self.0.is_empty()
     }
 
-    /// Completes the copies.
     pub(super) fn complete(&self, agents: &Agents, copies: &mut Copies) {
         for copy in copies {
             let Some(ends) = self.0.get(copy.id) else { continue };

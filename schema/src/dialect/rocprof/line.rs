@@ -20,7 +20,7 @@ pub(super) enum Line<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CallText<'a> {
     pub(super) name: &'a str,
-    /// With brackets.
+    /// The arguments with their brackets.
     pub(super) args: &'a str,
     pub(super) kernel: Option<&'a str>,
     /// 0 is unknown.

@@ -65,7 +65,7 @@ struct Listing {
     agents: Vec<Agent>,
     by_number: FxHashMap<(Index, i64), usize>,
     counts: FxHashMap<AgentKind, i64>,
-    /// All agents with kernels are GPUs by their index among the visible ones.
+    /// True where all agents with kernels are GPUs by their index among the visible ones.
     is_visible: bool,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Rows {
     pub(super) agents: Agents,
     runs: Vec<(PathBuf, String)>,
     run: usize,
-    /// The run has no dispatches but those of its counters.
+    /// True where the run has no dispatches but those of its counters.
     pub(super) counted: bool,
     /// Dispatches that counters have brought.
     pub(super) dispatches: FxHashSet<(ProcessId, Id)>,

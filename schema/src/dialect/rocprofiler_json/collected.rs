@@ -20,7 +20,6 @@ pub(super) enum List {
     Allocations,
     Scratch,
     Markers,
-    /// API calls.
     Calls,
 }
 

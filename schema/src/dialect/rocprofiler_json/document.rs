@@ -16,7 +16,6 @@ pub(super) const KEY: &str = "rocprofiler-sdk-tool";
 /// Where a value lies that holds rows at some depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The outermost object.
     Document,
     /// The value of its one key: a list of processes, or one process.
     Processes,

@@ -2,7 +2,6 @@
 
 use crate::table::{Shape, axes};
 
-/// A parsed line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// HCC_PROFILE: an op timed by the device.
