@@ -126,7 +126,9 @@ impl Error {
             Self::KernelKey { .. } => {
                 "write @k1 as in the column Key of the report; a name that begins with @ is ^@"
             }
-            Self::EmptyRegion { .. } => "--from is before --to; negative times count from the end",
+            Self::EmptyRegion { .. } => {
+                "--time START..END starts before it ends; negative times count from the end"
+            }
             Self::EmptyWindow { .. } => "times count from the start of the trace; negative ones from the end",
             Self::NoRange { .. } => "`rtl-summary --section ranges TRACE` lists the ranges",
             Self::NoKernel { .. } => {
@@ -135,7 +137,7 @@ impl Error {
             Self::NoPlace { .. } => "`rtl-summary --section trace,gpus TRACE` lists GPUs and ranks",
             Self::NothingLeft { .. } => "leave out one of the filters",
             Self::Rules { .. } | Self::RulePattern { .. } => "",
-            Self::NotSteady { .. } => "use --from and --to for a part of the trace",
+            Self::NotSteady { .. } => "--time START..END is a part of the trace",
         }
     }
 }

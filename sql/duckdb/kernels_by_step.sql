@@ -1,5 +1,5 @@
 -- What did the kernels of each step take? Steps are the ranges named $step, in the order of their starts, and a kernel is in a step if
--- the innermost range around its launch is: rtl-sql trace.db --file sql/duckdb/kernels_by_step.sql -p step=forward
+-- the innermost range around its launch is: rtl-sql trace.db -p step=forward < sql/duckdb/kernels_by_step.sql
 WITH known AS (SELECT * FROM ranges WHERE duration IS NOT NULL),
 steps AS (
     SELECT $step || ' ' || row_number() OVER (ORDER BY start, id) AS step, start, stop FROM known WHERE name = $step AND NOT marker

@@ -108,8 +108,8 @@ PLANE = field(1, 1) + field(2, b"/device:GPU:0") + field(3, LINE) + field(4, ent
 BINARIES = {"xplane": field(1, PLANE + field(5, entry(7, b"correlation_id")))}
 
 FLAGS = {
-    "filters": "--kernel\ngemm\n--from\n25%\n--to\n-5ns\n--gpu\n0,1\n--steady",
-    "formats": "--format\njson\n--by\nrank\n--top\n3\n--names\nshort",
+    "filters": "--kernel\ngemm\n--time\n25%..-5ns\n--gpu\n0,1\n--time\nsteady",
+    "formats": "--to\njson\n--by\nrank\n--top\n3\n--names\nshort",
     "gates": "--gate\n--max-kernel\n5%\n--skip-warmup\nauto",
 }
 SETTINGS = {

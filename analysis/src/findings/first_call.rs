@@ -33,7 +33,7 @@ pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
             step.unwrap_or_default(),
         ),
         look: "rtl-summary --section gaps,idle TRACE; rtl-summary --by step TRACE".to_owned(),
-        help: "warm up before measuring (`--steady`, the profiler's schedule), keep compiled code in a cache, avoid shapes \
+        help: "warm up before measuring (`--time steady`, the profiler's schedule), keep compiled code in a cache, avoid shapes \
                that change"
             .to_owned(),
         evidence: first.gaps.iter().take(PLACES).map(|(_, gap)| idle::evidence(gap)).collect(),

@@ -1,9 +1,23 @@
-//! Groups of flags that have the same name and meaning in every tool; flatten them with
-//! `#[command(flatten)]`.
+//! Groups of flags that have the same name and meaning in every tool; flatten them with `#[command(flatten)]`.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 
+use crate::Exit;
 use crate::color::ColorChoice;
+use crate::destination::Endings;
+use crate::exit::Meaning;
+
+/// The command line of a tool.
+pub trait CommandLine: Parser {
+    /// The exit codes in its help: a tool lists those that it can end with, and no others.
+    const EXIT_CODES: &'static [Meaning] = &[Exit::SUCCESS, Exit::USAGE, Exit::UNREADABLE];
+
+    /// True for a tool that takes pipes and compressed traces, of which it makes copies: `--input-limit`.
+    const COPIES_INPUTS: bool = true;
+
+    /// True for a tool with several threads: `--threads`.
+    const HAS_THREADS: bool = true;
+}
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -20,12 +34,23 @@ pub enum Format {
     Markdown,
 }
 
+impl Endings for Format {
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &[".txt"],
+            Self::Json => &[".json"],
+            Self::Csv => &[".csv"],
+            Self::Markdown => &[".md"],
+        }
+    }
+}
+
 /// Flags of every tool that prints tables.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Display {
-    /// The format of the report: text, json, csv or markdown
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    /// The format of the report, which a tool resolves from `--to` and the ending of `-o`.
+    #[arg(skip)]
     pub format: Format,
 
     /// Print full names, however wide the table gets
@@ -36,7 +61,7 @@ pub struct Display {
     pub console: Console,
 }
 
-/// Flags of every tool.
+/// Flags of tools with coloured reports.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Console {
@@ -47,4 +72,12 @@ pub struct Console {
     /// Print no progress and no notes, only errors
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl Console {
+    /// The flags of a tool that another one calls: no colour, no progress.
+    #[must_use]
+    pub fn quiet() -> Self {
+        Self { quiet: true, ..Self::default() }
+    }
 }

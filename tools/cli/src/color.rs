@@ -10,7 +10,6 @@ pub enum ColorChoice {
     Auto,
     /// Into pipes and files too
     Always,
-    /// Never
     Never,
 }
 
@@ -32,27 +31,22 @@ impl Paint {
         Self { on: choice == ColorChoice::Always || choice == ColorChoice::Auto && terminal && !disabled }
     }
 
-    /// Headings.
     pub fn bold(self, text: &str) -> String {
         self.wrap("1", text)
     }
 
-    /// Secondary text.
     pub fn dim(self, text: &str) -> String {
         self.wrap("2", text)
     }
 
-    /// Regressions.
     pub fn red(self, text: &str) -> String {
         self.wrap("31", text)
     }
 
-    /// Improvements.
     pub fn green(self, text: &str) -> String {
         self.wrap("32", text)
     }
 
-    /// Warnings.
     pub fn yellow(self, text: &str) -> String {
         self.wrap("33", text)
     }

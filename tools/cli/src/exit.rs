@@ -31,15 +31,14 @@ impl Exit {
         }
     }
 
-    /// The table at the end of every `--help`.
-    pub const HELP: &'static str = "\
-Exit codes:
-  0  success
-  1  a requested gate failed
-  2  usage error
-  3  an input cannot be read or compared
-  4  inconclusive, where a flag asked to fail on that";
+    /// The line of a tool's help for an exit code that most tools have.
+    pub const SUCCESS: Meaning = ("0", "success");
+    pub const USAGE: Meaning = ("2", "usage error");
+    pub const UNREADABLE: Meaning = ("3", "an input cannot be read or compared");
 }
+
+/// An exit code and its meaning, as the help shows them.
+pub type Meaning = (&'static str, &'static str);
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {

@@ -49,7 +49,6 @@ impl Failure {
         Self { hint: (!hint.is_empty()).then_some(hint), ..self }
     }
 
-    /// The exit code.
     pub fn exit(&self) -> Exit {
         self.exit
     }
@@ -64,7 +63,7 @@ impl Failure {
         self.hint.as_deref()
     }
 
-    /// Whether a cause is a broken pipe: the reader of the output ended early, as `| head` does.
+    /// Returns true if a cause is a broken pipe: the reader of the output ended early, as `| head` does.
     pub fn is_broken_pipe(&self) -> bool {
         self.error.chain().any(|cause| {
             cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

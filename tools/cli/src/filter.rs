@@ -1,4 +1,4 @@
-//! The flags that choose a part of a trace (`--kernel`, `--gpu`, `--from`, ...), equal in every tool.
+//! The flags that choose a part of a trace (`--kernel`, `--gpu`, `--time`, ...), equal in every tool.
 //!
 //! A tool flattens [`FilterArgs`] into its arguments and passes [`FilterArgs::filter`] to
 //! [`rtl_analysis::region::apply`]. Moments stay relative until a trace is known.
@@ -30,29 +30,42 @@ pub struct FilterArgs {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     pub rank: Vec<i64>,
 
-    /// Only rows that start at this time or later: with ns, us, ms, s or %, negative counts from the end
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub from: Option<String>,
-
-    /// Only rows that start before this time, given as for --from
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
-    pub to: Option<String>,
+    /// Only this time: START..END, START.. or ..END, with ns, us, ms, s or %, negative from the end; `steady`: from the
+    /// second to the last-but-one call of the kernel with the largest total; `active`: from the first to the last op of each GPU
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = Period::from_str)]
+    pub time: Vec<Period>,
 
     /// Only work within the roctx ranges of this name
     #[arg(long, value_name = "NAME")]
     pub range: Option<String>,
+}
 
-    /// Omit the idle time before the first and after the last op of each GPU
-    #[arg(long)]
-    pub trim_idle: bool,
+/// A value of `--time`. Several keep the intersection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Period {
+    /// The texts of the start and the end; an empty one does not limit.
+    Between(String, String),
+    Steady,
+    Active,
+}
 
-    /// Only the steady part: from the second to the last-but-one call of the kernel with the largest total
-    #[arg(long)]
-    pub steady: bool,
+impl FromStr for Period {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "steady" => Ok(Self::Steady),
+            "active" => Ok(Self::Active),
+            _ => match text.split_once("..") {
+                Some((start, end)) if text != ".." => Ok(Self::Between(start.to_owned(), end.to_owned())),
+                _ => Err("write START..END, such as 2s..3s, or `steady` or `active`"),
+            },
+        }
+    }
 }
 
 impl FilterArgs {
-    /// Whether no filter is set.
+    /// Returns true if no filter is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -70,12 +83,29 @@ impl FilterArgs {
             gpus: self.gpu.iter().copied().map(i64::from).collect(),
             queues: self.queue.clone(),
             ranks: ranks.collect::<Result<_, _>>()?,
-            from: self.from.as_deref().map(|text| parsed("--from", text)).transpose()?,
-            to: self.to.as_deref().map(|text| parsed("--to", text)).transpose()?,
+            from: self.limit("starts", |start, _| start)?,
+            to: self.limit("ends", |_, end| end)?,
             range: self.range.clone(),
-            trim_idle: self.trim_idle,
-            steady: self.steady,
+            trim_idle: self.time.contains(&Period::Active),
+            steady: self.time.contains(&Period::Steady),
         })
+    }
+
+    /// The start or the end of `--time`. Which of two is the later one depends on the trace, so there is only one of each.
+    fn limit<T: FromStr<Err = rtl_analysis::Error>>(
+        &self,
+        what: &str,
+        side: impl for<'a> Fn(&'a str, &'a str) -> &'a str,
+    ) -> Result<Option<T>, Failure> {
+        let limits = self.time.iter().filter_map(|period| match period {
+            Period::Between(start, end) => Some(side(start, end)).filter(|text| !text.is_empty()),
+            Period::Steady | Period::Active => None,
+        });
+        match limits.collect::<Vec<_>>().as_slice() {
+            [] => Ok(None),
+            [one] => parsed("--time", one).map(Some),
+            _ => Err(Failure::usage(format!("--time {what} twice")).with_hint("give one START..END")),
+        }
     }
 }
 
@@ -93,7 +123,7 @@ pub fn failure(path: &Path, error: rtl_analysis::Error) -> Failure {
     Failure::input(error).context(path.display().to_string()).with_hint(hint)
 }
 
-/// Whether the trace has nothing of what was selected.
+/// Returns true if the trace has nothing of what was selected.
 pub fn is_empty_selection(failure: &Failure) -> bool {
     let error = failure.error().downcast_ref::<rtl_analysis::Error>();
     error.is_some_and(rtl_analysis::Error::is_empty_selection)

@@ -1,7 +1,6 @@
 //! The command line of every rtl tool.
 //!
-//! [`run()`] turns a function into a program with exit codes, one-line errors with hints, `--completions`,
-//! `--man` and silent broken pipes; [`Table`] prints rows as text, CSV or Markdown; [`units`] and [`args`]
+//! [`run()`] turns a function into a program with exit codes, one-line errors with hints and silent broken pipes; [`Table`] prints rows as text, CSV or Markdown; [`units`] and [`args`]
 //! keep numbers and flags the same in all tools. This crate reads no trace and computes nothing; only it and
 //! the tools print.
 //!
@@ -21,6 +20,8 @@
 //!     file: std::path::PathBuf,
 //! }
 //!
+//! impl cli::args::CommandLine for Arguments {}
+//!
 //! fn count(arguments: &Arguments, out: &mut Output) -> Result<Exit, Failure> {
 //!     let bytes = std::fs::read(&arguments.file)
 //!         .map_err(|error| Failure::input(error).context("cannot read").with_hint("check the path"))?;
@@ -35,11 +36,13 @@
 
 pub mod args;
 pub mod color;
+pub mod destination;
 mod escape;
 mod exit;
 mod failure;
 pub mod filter;
 mod inputs;
+mod moved;
 mod output;
 mod progress;
 pub mod report;
@@ -51,12 +54,13 @@ pub mod units;
 mod wrap;
 
 pub use escape::{escape_control, markdown_code, markdown_name, markdown_text};
-pub use exit::Exit;
+pub use exit::{Exit, Meaning};
 pub use failure::{Failure, ResultExt};
 pub use inputs::without_repetitions;
+pub use moved::refusal as moved_flag;
 pub use output::Output;
 pub use progress::Progress;
-pub use run::{Called, call, command, read_data_sets, run, run_line, similar};
+pub use run::{Called, call, command, completions, manual, read_data_sets, run, run_line, similar};
 pub use shorten::shorten_distinct;
 pub use table::{Align, Cell, Column, Layout, Table, TableOf};
 pub use wrap::wrapped;

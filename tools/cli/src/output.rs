@@ -33,7 +33,7 @@ impl Output {
         Self { name: name.into(), report, messages, terminal: false, captured: None }
     }
 
-    /// Whether the report goes to a terminal.
+    /// Returns true if the report goes to a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal && self.captured.is_none()
     }
@@ -58,7 +58,6 @@ impl Output {
         self.message(report);
     }
 
-    /// Prints a warning.
     pub fn warning(&mut self, message: &str) {
         self.message(&format!("{}: warning: {}\n", self.name, crate::escape_control(message)));
     }

@@ -13,7 +13,7 @@ const MIN_TOTAL: u64 = 1 << 20;
 /// The time between two looks at the bytes read.
 const TICK: Duration = Duration::from_millis(125);
 
-/// What a bar shows beside its label: how much is done, and the time that the rest takes at the present speed.
+/// A bar shows this beside its label: how much is done, and the time that the rest takes at the present speed.
 const OF_BYTES: &str = "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left";
 const OF_PARTS: &str = "{msg} {wide_bar} {percent} %, {eta} left";
 /// Work whose end is not known.

@@ -4,10 +4,11 @@ use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Arg, ArgAction, Command, Parser, value_parser};
+use clap::{Arg, ArgAction, Command, ValueEnum};
 use clap_complete::Shell;
 
-use crate::{Exit, Failure, Output, units};
+use crate::args::CommandLine;
+use crate::{Exit, Failure, Output, moved, units};
 
 /// The id of the flag that bounds temporary copies of inputs.
 const INPUT_LIMIT: &str = "input_limit";
@@ -17,16 +18,15 @@ const THREADS: &str = "threads";
 
 /// The whole `main` of a tool: parses the command line, runs `tool`, prints its failure and returns the exit code.
 ///
-/// Every tool gets `--completions <SHELL>`, `--man` and, at the end of `--help`, the table of exit codes. Usage errors
-/// have the style of all other errors and end with [`Exit::Usage`].
-pub fn run<Arguments: Parser>(
+/// `--help` ends with the table of the tool's exit codes. Usage errors have the style of all other errors and end with [`Exit::Usage`].
+pub fn run<Arguments: CommandLine>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
     run_line(std::env::args_os().collect(), tool)
 }
 
 /// As [`run`], of a command line whose first word is the name in the usage: `rtl-summary` or `rtl summary`.
-pub fn run_line<Arguments: Parser>(
+pub fn run_line<Arguments: CommandLine>(
     line: Vec<OsString>,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
@@ -37,10 +37,10 @@ pub fn run_line<Arguments: Parser>(
 }
 
 /// The command line of a tool, with the flags and the help text that every tool has.
-pub fn command<Arguments: Parser>(
+pub fn command<Arguments: CommandLine>(
     _tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Command {
-    with_common_flags(Arguments::command())
+    with_common_flags::<Arguments>()
 }
 
 /// The name at the start of messages: `rtl` for a tool that was started as `rtl VERB`, else the tool's name.
@@ -49,19 +49,16 @@ fn message_prefix<'a>(called: Option<&OsStr>, tool: &'a str) -> &'a str {
     if is_verb { "rtl" } else { tool }
 }
 
-/// What a tool answered that was called as a function.
+/// The answer of a tool that was called as a function.
 #[derive(Debug)]
 pub struct Called {
-    /// How it ended.
     pub result: Result<Exit, Failure>,
-    /// What it printed to standard output.
     pub report: String,
-    /// What it printed to standard error.
     pub messages: String,
 }
 
 /// Calls a tool as a function: the line is that of [`run_line`], and nothing is printed.
-pub fn call<Arguments: Parser>(
+pub fn call<Arguments: CommandLine>(
     line: Vec<OsString>,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Called {
@@ -73,7 +70,7 @@ pub fn call<Arguments: Parser>(
 }
 
 /// As [`run`], with the command line and the output given.
-fn run_with<Arguments: Parser>(
+fn run_with<Arguments: CommandLine>(
     line: impl IntoIterator<Item = OsString>,
     out: &mut Output,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
@@ -98,14 +95,15 @@ pub fn read_data_sets() {
     dataset::read_as_traces();
 }
 
-fn parse_and_run<Arguments: Parser>(
+fn parse_and_run<Arguments: CommandLine>(
     line: impl IntoIterator<Item = OsString>,
     out: &mut Output,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     read_data_sets();
-    let mut command = with_common_flags(Arguments::command());
-    let matches = match command.try_get_matches_from_mut(line) {
+    let mut command = with_common_flags::<Arguments>();
+    let line: Vec<OsString> = line.into_iter().collect();
+    let matches = match command.try_get_matches_from_mut(&line) {
         Ok(matches) => matches,
         Err(error) if !error.use_stderr() => {
             let text = error.render();
@@ -116,17 +114,11 @@ fn parse_and_run<Arguments: Parser>(
             }
             return Ok(Exit::Success);
         }
-        Err(error) => return Err(usage(&error, &command)),
+        Err(error) => {
+            return Err(moved::refused_line(&error, &line, command.get_name())
+                .unwrap_or_else(|| usage(&error, &command)));
+        }
     };
-    if let Some(&shell) = matches.get_one::<Shell>("completions") {
-        let name = command.get_name().to_owned();
-        clap_complete::generate(shell, &mut command, name, out);
-        return Ok(Exit::Success);
-    }
-    if matches.get_flag("man") {
-        clap_mangen::Man::new(command).render(out)?;
-        return Ok(Exit::Success);
-    }
     if let Some(&bytes) = matches.try_get_one::<u64>(INPUT_LIMIT).ok().flatten() {
         rtl_schema::set_input_limit(bytes);
     }
@@ -138,27 +130,13 @@ fn parse_and_run<Arguments: Parser>(
 }
 
 /// Adds the flags and the help text that every tool has.
-fn with_common_flags(command: Command) -> Command {
-    let examples = command.get_after_long_help().or(command.get_after_help()).map(ToString::to_string);
-    let ending = match examples {
-        // A tool that runs commands for the user has its own codes.
-        Some(examples) if examples.contains("Exit codes:") => examples,
-        Some(examples) => format!("{examples}\n\n{}", Exit::HELP),
-        None => Exit::HELP.to_owned(),
-    };
-    let completions = Arg::new("completions")
-        .long("completions")
-        .value_name("SHELL")
-        .value_parser(value_parser!(Shell))
-        .action(ArgAction::Set)
-        .exclusive(true)
-        .help("Print the completion script for a shell and end");
-    let man = Arg::new("man")
-        .long("man")
-        .action(ArgAction::SetTrue)
-        .exclusive(true)
-        .hide_short_help(true)
-        .help("Print the manual page and end");
+fn with_common_flags<Arguments: CommandLine>() -> Command {
+    let (command, codes) = (Arguments::command(), Arguments::EXIT_CODES);
+    let examples = command.get_after_help().map(|help| format!("{help}\n\n")).unwrap_or_default();
+    let width = codes.iter().map(|(code, _)| code.len()).max().unwrap_or(0);
+    let codes: Vec<String> =
+        codes.iter().map(|(code, meaning)| format!("  {code:width$}  {meaning}")).collect();
+    let ending = format!("{examples}Exit codes:\n{}", codes.join("\n"));
     let limit = Arg::new(INPUT_LIMIT)
         .long("input-limit")
         .value_name("SIZE")
@@ -173,13 +151,34 @@ fn with_common_flags(command: Command) -> Command {
         .action(ArgAction::Set)
         .hide_short_help(true)
         .help("The most threads that work at the same time; results do not depend on it [default: the cores that the process may use]");
-    // Programs that read no trace have no quiet reading either.
-    let reads = command.get_arguments().any(|argument| argument.get_id() == "quiet");
     command
         .after_long_help(ending)
         .max_term_width(100)
-        .args([completions, man])
-        .args(reads.then_some([limit, threads]).into_iter().flatten())
+        .args(Arguments::COPIES_INPUTS.then_some(limit))
+        .args(Arguments::HAS_THREADS.then_some(threads))
+}
+
+/// Writes the completion script of a command for a shell: bash, zsh, fish, elvish or powershell.
+///
+/// # Errors
+/// Where the shell is none of these.
+pub fn completions(mut command: Command, shell: &str, out: &mut Output) -> Result<(), Failure> {
+    let shell = Shell::from_str(shell, true).map_err(|_| {
+        let names: Vec<String> = Shell::value_variants().iter().map(ToString::to_string).collect();
+        Failure::usage(format!("no such shell: {shell}"))
+            .with_hint(format!("possible values: {}", names.join(", ")))
+    })?;
+    let name = command.get_name().to_owned();
+    clap_complete::generate(shell, &mut command, name, out);
+    Ok(())
+}
+
+/// Writes the manual page of a command.
+///
+/// # Errors
+/// Those of the writer.
+pub fn manual(command: Command, out: &mut Output) -> Result<(), Failure> {
+    Ok(clap_mangen::Man::new(command).render(out)?)
 }
 
 fn parse_threads(word: &str) -> Result<NonZero<usize>, String> {
@@ -206,8 +205,9 @@ fn usage(error: &clap::Error, command: &Command) -> Failure {
         }
     };
     let unknown = invalid.filter(|_| error.kind() == ErrorKind::UnknownArgument);
-    let hint = text(ContextKind::SuggestedArg)
-        .or_else(|| similar_flag(unknown.as_deref()?, command))
+    let similar = unknown.as_deref().and_then(|word| similar_flag(word, command));
+    let hint = similar
+        .or_else(|| text(ContextKind::SuggestedArg))
         .map(|flag| format!("a similar argument exists: '{flag}'"))
         .or_else(|| {
             text(ContextKind::SuggestedValue).map(|value| format!("a similar value exists: '{value}'"))
@@ -231,8 +231,8 @@ fn first_example(command: &Command) -> Option<String> {
     Some(example.trim().to_owned())
 }
 
-/// The flag that was probably meant: a misspelt one, or a value without its flag (`--json` for `--format json`). clap only
-/// suggests flags that are more similar, and else to pass the word as a value, which is never meant here.
+/// The flag that was probably meant: a misspelt one, or a value without its flag (`--json` for `--to json`). clap
+/// suggests `--output` for `--tpo`, and else to pass the word as a value, which is never meant here.
 fn similar_flag(unknown: &str, command: &Command) -> Option<String> {
     let word = unknown.strip_prefix("--")?.split('=').next()?;
     let flags = || command.get_arguments().filter(|flag| !flag.is_positional() && !flag.is_hide_set());
@@ -246,13 +246,17 @@ fn similar_flag(unknown: &str, command: &Command) -> Option<String> {
 
 /// The name that was probably meant by a misspelt word.
 pub fn similar<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |name: &&str| strsim::damerau_levenshtein(name, word);
-    names.into_iter().min_by_key(distance).filter(|name| distance(name) <= 2)
+    let distance = |name: &str| strsim::damerau_levenshtein(name, word);
+    // Swapped letters are likelier than a missing one.
+    let nearest = names.into_iter().min_by_key(|name| (distance(name), name.len().abs_diff(word.len())));
+    nearest.filter(|name| distance(name) <= 2)
 }
 
 #[cfg(test)]
 mod tests {
     use std::io;
+
+    use clap::Parser;
 
     use super::*;
     use crate::ResultExt;
@@ -261,11 +265,14 @@ mod tests {
     #[derive(Parser)]
     #[command(name = "rtl-test", after_help = "Examples:\n  rtl-test a.db")]
     struct Arguments {
-        /// A trace.
         trace: String,
+        #[arg(long, value_enum, default_value_t)]
+        to: crate::args::Format,
         #[command(flatten)]
         display: crate::args::Display,
     }
+
+    impl CommandLine for Arguments {}
 
     struct Closed;
 
@@ -322,28 +329,28 @@ mod tests {
 
     #[test]
     fn the_hint_of_an_unknown_value_lists_the_possible_values() {
-        let (exit, _, messages) = call(&["a.db", "--format", "xml"], silent);
+        let (exit, _, messages) = call(&["a.db", "--to", "xml"], silent);
         assert_eq!(exit, Exit::Usage);
         assert_eq!(
             messages,
-            "rtl-test: error: invalid value 'xml' for '--format <FORMAT>'\n\
+            "rtl-test: error: invalid value 'xml' for '--to <TO>'\n\
              hint: possible values: text, json, csv, markdown\n"
         );
     }
 
     #[test]
     fn the_hint_of_a_misspelt_flag_names_the_similar_flag() {
-        let (_, _, messages) = call(&["a.db", "--formt", "csv"], silent);
-        assert!(messages.contains("unexpected argument '--formt'"), "{messages}");
-        assert!(messages.contains("hint: a similar argument exists: '--format'"), "{messages}");
+        let (_, _, messages) = call(&["a.db", "--full-nmes"], silent);
+        assert!(messages.contains("unexpected argument '--full-nmes'"), "{messages}");
+        assert!(messages.contains("hint: a similar argument exists: '--full-names'"), "{messages}");
     }
 
     #[test]
     fn the_hint_of_an_unknown_flag_never_says_to_pass_it_as_a_value() {
         for (flag, hint) in [
-            ("--frmat", "a similar argument exists: '--format'"),
+            ("--qiet", "a similar argument exists: '--quiet'"),
             ("--clr=never", "a similar argument exists: '--color'"),
-            ("--json", "a similar argument exists: '--format json'"),
+            ("--json", "a similar argument exists: '--to json'"),
             ("--xyzzy", "see `--help`"),
             ("-x", "see `--help`"),
             ("-1", "numbers are not negative; see `--help`"),
@@ -368,17 +375,24 @@ mod tests {
     }
 
     #[test]
-    fn completions_need_no_trace() {
-        let (exit, report, messages) = call(&["--completions", "bash"], silent);
-        assert_eq!((exit, messages.as_str()), (Exit::Success, ""));
-        assert!(report.contains("--format") && report.contains("rtl-test"), "{report}");
+    fn completions_have_the_flags() {
+        let [(report, printed), (messages, _)] = [(); 2].map(|()| crate::output::shared());
+        let mut out = Output::new("rtl-test", Box::new(report), Box::new(messages));
+        completions(command(silent), "bash", &mut out).unwrap();
+        assert_eq!(completions(command(silent), "tcsh", &mut out).unwrap_err().exit(), Exit::Usage);
+        drop(out);
+        let report = printed();
+        assert!(report.contains("--full-names") && report.contains("rtl-test"), "{report}");
     }
 
     #[test]
-    fn the_manual_page_needs_no_trace_and_contains_the_help() {
-        let (exit, report, messages) = call(&["--man"], silent);
-        assert_eq!((exit, messages.as_str()), (Exit::Success, ""));
-        for part in [".TH rtl-test 1", "\\-\\-format", "Examples:", "Exit codes:"] {
+    fn the_manual_page_contains_the_help() {
+        let [(report, printed), (messages, _)] = [(); 2].map(|()| crate::output::shared());
+        let mut out = Output::new("rtl-test", Box::new(report), Box::new(messages));
+        manual(command(silent), &mut out).unwrap();
+        drop(out);
+        let report = printed();
+        for part in [".TH rtl-test 1", "\\-\\-full\\-names", "Examples:", "Exit codes:"] {
             assert!(report.contains(part), "{part}: {report}");
         }
     }
@@ -388,6 +402,6 @@ mod tests {
         let (exit, report, _) = call(&["--help"], silent);
         assert_eq!(exit, Exit::Success);
         let (_, ending) = report.split_once("Examples:").expect("examples in the help");
-        assert!(ending.trim_end().ends_with(Exit::HELP), "{report}");
+        assert!(ending.trim_end().ends_with("  3  an input cannot be read or compared"), "{report}");
     }
 }

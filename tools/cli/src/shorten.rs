@@ -114,7 +114,7 @@ fn common_prefix(names: &[&Name<'_>]) -> usize {
 struct Name<'a> {
     original: &'a str,
     text: Cow<'a, str>,
-    /// Whether the text is a short form.
+    /// True if the text is a short form.
     is_form: bool,
     /// In columns.
     width: usize,

@@ -12,9 +12,7 @@ pub const NONE: &str = "-";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i64)]
 pub enum TimeUnit {
-    /// 1 ns
     Nanoseconds = 1,
-    /// 1,000 ns
     Microseconds = 1_000,
     /// 1,000,000 ns
     Milliseconds = 1_000_000,

@@ -53,7 +53,7 @@ fn by_polars(path: &Path) -> Kernels {
 
 /// The kernels by rtl-summary.
 fn by_summary(path: &Path) -> Kernels {
-    let words = ["rtl-summary", "--section=kernels", "--format=json"].map(Into::into);
+    let words = ["rtl-summary", "--section=kernels", "--to=json"].map(Into::into);
     let line = words.into_iter().chain([path.as_os_str().to_owned()]).collect();
     let called = cli::call(line, rtl_summary::run);
     let document: Value = serde_json::from_str(&called.report).unwrap_or_else(|_| panic!("{called:?}"));

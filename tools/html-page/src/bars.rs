@@ -10,20 +10,17 @@ pub const WIDTH: f64 = 1_000.0;
 /// A part of a bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Its name.
     pub name: String,
-    /// Its length, in the unit of the bar.
+    /// The length, in the unit of the bar.
     pub value: f64,
-    /// Its figures, for people.
     pub text: String,
     /// The class of its colour.
     pub class: String,
 }
 
-/// A bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// Its name; may be empty.
+    /// The name, which may be empty.
     pub label: String,
     /// The parts from left to right.
     pub parts: Vec<Part>,
@@ -70,7 +67,7 @@ fn parts(bar: &Bar, margin: f64, top: f64, scale: f64) -> Markup {
     }
 }
 
-/// What the colours mean, with figures.
+/// The legend of the colours, with figures.
 #[must_use]
 pub fn legend(parts: &[Part]) -> Markup {
     html! {

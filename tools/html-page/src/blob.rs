@@ -22,7 +22,6 @@ impl Data {
         Self::bytes(id, &bytes)
     }
 
-    /// Bytes.
     pub fn bytes(id: &'static str, bytes: &[u8]) -> Self {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::new(6));
         let written = encoder.write_all(bytes).and_then(|()| encoder.finish());

@@ -4,14 +4,12 @@ use maud::{Markup, html};
 
 use crate::svg::{coordinate, moment, rect, ticks};
 
-/// A row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Its name.
     pub label: String,
     /// Shades of equal parts of the time, 0 to 1; `None` for nothing known.
     pub cells: Vec<Option<f64>>,
-    /// What the pointer shows of each.
+    /// The texts that the pointer shows.
     pub tips: Vec<String>,
 }
 

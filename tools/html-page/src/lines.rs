@@ -13,7 +13,7 @@ pub struct Series {
     pub y: Vec<f64>,
     /// Lowest and highest value beside each, if known.
     pub band: Vec<(f64, f64)>,
-    /// What the pointer shows of each point.
+    /// The texts that the pointer shows at the points.
     pub tips: Vec<String>,
 }
 

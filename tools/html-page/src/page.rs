@@ -25,28 +25,25 @@ const STYLE: &str = include_str!("style.css");
 /// A part of a page with a heading.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// Its id, for links.
+    /// The anchor of links.
     pub id: &'static str,
-    /// Its heading.
     pub title: &'static str,
-    /// What it shows and how to read it.
+    /// The explanation of the section.
     pub note: String,
-    /// The rest.
     pub content: Markup,
 }
 
-/// A page.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The title of the window.
     pub title: String,
-    /// What stands above the sections.
+    /// The content above the sections.
     pub header: Markup,
     /// The sections in order.
     pub sections: Vec<Section>,
     /// Data for the script and for programs.
     pub data: Vec<Data>,
-    /// What stands below.
+    /// The content below the sections.
     pub footer: String,
 }
 

@@ -3,16 +3,13 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-/// A column.
 #[derive(Debug, Clone, Copy)]
 pub struct Column {
-    /// Its heading.
     pub head: &'static str,
     /// The name of its field in machine formats; empty for a drawing.
     pub field: &'static str,
 }
 
-/// A cell.
 #[derive(Debug, Clone)]
 pub struct Cell {
     shown: Markup,
@@ -27,7 +24,6 @@ impl Cell {
         Self { shown: html! { (text) }, value: Some(value.into().to_string()), is_number: true }
     }
 
-    /// A text.
     pub fn text(text: &str) -> Self {
         Self { shown: html! { (crate::escape::text(text)) }, value: None, is_number: false }
     }
@@ -41,7 +37,6 @@ impl Cell {
         Self { shown: html! { (crate::escape::text(short)) }, value: Some(value), is_number: false }
     }
 
-    /// A drawing.
     #[must_use]
     pub fn drawing(shown: Markup) -> Self {
         Self { shown, value: None, is_number: false }
@@ -65,20 +60,17 @@ pub fn fitting(names: &[&str]) -> Vec<String> {
 /// A table of more rows has the full height of a table (`.long` of the style), so that it needs no layout before it is seen.
 const LONG: usize = 30;
 
-/// A table.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// Its id in the page.
+    /// The id in the page.
     pub id: &'static str,
-    /// What it is.
     pub caption: String,
-    /// Its columns.
     pub columns: Vec<Column>,
     /// A cell for each column.
     pub rows: Vec<Vec<Cell>>,
     /// How many rows there are, of which `rows` may be the first.
     pub all: usize,
-    /// What the filter takes, such as `kernel`; none for a table without a filter.
+    /// The noun of the filter, such as `kernel`; none for a table without a filter.
     pub filter: Option<&'static str>,
 }
 

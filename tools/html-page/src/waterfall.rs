@@ -5,12 +5,10 @@ use maud::{Markup, html};
 use crate::bars::WIDTH;
 use crate::svg::{coordinate, rect};
 
-/// A term.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
-    /// Its name.
     pub name: String,
-    /// Its value; negative ones shorten.
+    /// The value; negative ones shorten.
     pub value: f64,
     /// The value for people.
     pub text: String,

@@ -11,8 +11,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{ArgMatches, Command, CommandFactory, FromArgMatches, Parser};
-use cli::{Exit, Failure, Output};
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches, Parser, value_parser};
+use cli::args::CommandLine;
+use cli::{Exit, Failure, Meaning, Output};
 use platform::exec::exec;
 
 use self::verbs::VERBS;
@@ -29,6 +30,11 @@ impl CommandFactory for Arguments {
             .about("See, compare and record what AMD GPUs do")
             .subcommands(VERBS.iter().map(verb))
             .subcommand(Command::new("version").about("show the version"))
+            .subcommand(
+                with_words("completions", "SHELL [PROGRAM]")
+                    .about("print the completion script for bash, zsh, fish, elvish or powershell"),
+            )
+            .subcommand(with_words("man", "[PROGRAM]").about("print the manual page"))
             .subcommand_value_name("VERB")
             .subcommand_help_heading("Verbs")
             .override_usage("rtl <VERB> [ARGUMENTS]...")
@@ -44,7 +50,8 @@ impl CommandFactory for Arguments {
 impl FromArgMatches for Arguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let words = matches.subcommand().map(|(verb, rest)| {
-            let rest = rest.try_get_many::<OsString>("").ok().flatten().into_iter().flatten();
+            let rest = ["", WORDS].map(|id| rest.try_get_many::<OsString>(id).ok().flatten());
+            let rest = rest.into_iter().flatten().flatten();
             std::iter::once(verb.into()).chain(rest.cloned()).collect()
         });
         Ok(Self(words.unwrap_or_default()))
@@ -57,6 +64,21 @@ impl FromArgMatches for Arguments {
 }
 
 impl Parser for Arguments {}
+
+impl CommandLine for Arguments {
+    const EXIT_CODES: &'static [Meaning] =
+        &[("", "those of the verb, whose help lists them; of `rtl` itself:"), Exit::SUCCESS, Exit::USAGE];
+    const COPIES_INPUTS: bool = false;
+    const HAS_THREADS: bool = false;
+}
+
+/// The id of the words behind a verb of `rtl` itself; those of external verbs have an empty one.
+const WORDS: &str = "words";
+
+fn with_words(name: &'static str, words: &'static str) -> Command {
+    let argument = Arg::new(WORDS).num_args(0..=2).value_parser(value_parser!(OsString)).value_name(words);
+    Command::new(name).arg(argument).override_usage(format!("rtl {name} {words}"))
+}
 
 /// The end of the help: examples of verbs that this system has.
 fn examples() -> String {
@@ -109,6 +131,23 @@ fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure>
         writeln!(out, "rtl {}", env!("CARGO_PKG_VERSION"))?;
         return Ok(Exit::Success);
     }
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match (verb.to_str(), words.as_slice()) {
+        (Some("completions"), [shell, program @ ..]) if program.len() < 2 => {
+            cli::completions(command_of(program.first())?, shell, out)?;
+            return Ok(Exit::Success);
+        }
+        (Some("completions"), _) => {
+            return Err(Failure::usage("rtl completions takes a shell and a program")
+                .with_hint("for example `rtl completions bash rtl-summary`"));
+        }
+        (Some("man"), program) if program.len() < 2 => {
+            cli::manual(command_of(program.first())?, out)?;
+            return Ok(Exit::Success);
+        }
+        _ => {}
+    }
     let mut program = OsString::from("rtl-");
     program.push(verb);
     program.push(EXE_SUFFIX);
@@ -119,6 +158,17 @@ fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure>
         io::ErrorKind::NotFound => unknown(verb),
         _ => Failure::new(Exit::Usage, error).context(format!("cannot execute {}", program.display())),
     })
+}
+
+/// The command line of a program, of `rtl` itself where none is named.
+fn command_of(program: Option<&&str>) -> Result<Command, Failure> {
+    let program = program.copied().unwrap_or("rtl");
+    let verb = verbs::of_program(OsStr::new(program)).or_else(|| verbs::of_name(OsStr::new(program)));
+    match verb {
+        Some(verb) => Ok((verb.tool.command)()),
+        None if program == "rtl" => Ok(cli::command(other)),
+        None => Err(Failure::usage(format!("no such program: {program}")).with_hint(names())),
+    }
 }
 
 fn names() -> String {

@@ -74,7 +74,7 @@ class Trace:
 
         `flags` are those of rtl-summary, such as `kernel="gemm"`, `by="gpu"` or `from_="2s"`.
         """
-        return json.loads(self._call("rtl-summary", flags, "--format=json"))
+        return json.loads(self._call("rtl-summary", flags, "--to=json"))
 
     def kernels(self, **flags):
         """A row for each kernel."""
@@ -149,7 +149,7 @@ class Diff(dict):
     def __init__(self, baseline, candidate, flags):
         self._sides = [f"--baseline={path}" for path in baseline] + [f"--candidate={path}" for path in candidate]
         self._flags = _flags(flags)
-        super().__init__(json.loads(self._call("--format=json")))
+        super().__init__(json.loads(self._call("--to=json")))
 
     def kernels(self):
         """A row for each kernel."""
@@ -157,7 +157,7 @@ class Diff(dict):
 
     def report(self):
         """The page of rtl-diff, as HTML."""
-        return self._call("--format=html", quiet=True)
+        return self._call("--to=html", quiet=True)
 
     def _call(self, *own, quiet=False):
         return _call(["rtl-diff", *own, *self._flags, *self._sides], quiet)
@@ -190,11 +190,28 @@ def _paths(paths):
     return [path for part in paths for path in _paths(part)]
 
 
+# Keywords that are a value of a flag.
+_WORDS_OF = {
+    "--from": "--time={}..",
+    "--to": "--time=..{}",
+    "--trim-idle": "--time=active",
+    "--steady": "--time=steady",
+    "--style": "--to={}",
+    "--format": "--to={}",
+    "--no-mix": "--by=name-only",
+    "--allow-incomparable": "--allow=incomparable",
+    "--allow-no-baseline": "--allow=no-baseline",
+}
+
+
 def _flags(flags):
-    """The flags of a command line: `max_kernel="5%"` is `--max-kernel=5%`, and `from_` is `--from`."""
+    """The flags of a command line: `max_kernel="5%"` is `--max-kernel=5%`, and `from_` is the start of `--time`."""
     line = []
     for name, value in flags.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
+        if value and flag in _WORDS_OF:
+            line.append(_WORDS_OF[flag].format(value))
+            continue
         values = value if isinstance(value, (list, tuple)) else [value]
         for value in values:
             if value is True:

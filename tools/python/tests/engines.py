@@ -42,7 +42,7 @@ def spark():
 
 
 def document(program, *words):
-    command = [program, *words, "--format", "json"]
+    command = [program, *words, "--to", "json"]
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet
 programs, folder = sys.argv[1:]
 pattern = folder + "/job=*/run=*/kind=kernel_stats/*/*.parquet"
 query = "select run, rank, sum(duration)::bigint as duration from kernel_stats group by all"
-document = subprocess.run([f"{programs}/rtl-sql", folder, query, "--format", "json"], check=True, stdout=subprocess.PIPE)
+document = subprocess.run([f"{programs}/rtl-sql", folder, query, "--to", "json"], check=True, stdout=subprocess.PIPE)
 expected = {(row["run"], row["rank"]): row["duration"] for row in json.loads(document.stdout)["rows"]}
 
 

@@ -1,7 +1,7 @@
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use cli::Failure;
+use cli::args::CommandLine;
 
-use crate::format::Format;
 use crate::options::Options;
 use crate::render_options::RenderOptions;
 
@@ -29,23 +29,21 @@ pub struct Arguments {
     #[command(flatten)]
     pub filter: cli::filter::FilterArgs,
 
-    #[command(flatten)]
-    pub console: cli::args::Console,
+    /// Print no progress and no notes, only errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
 }
 
+impl CommandLine for Arguments {}
+
 impl Arguments {
-    /// The options of the conversion. `--to` limits the time in every tool; here its value may also name a format.
+    /// The options of the conversion.
     ///
     /// # Errors
     /// A usage error for an invalid filter.
-    pub fn options(mut self) -> Result<Options, Failure> {
-        let named = self.filter.to.as_deref().and_then(|word| <&Format>::from_str(word, true).ok());
-        if let (None, Some(format)) = (self.options.format, named) {
-            self.options.format = Some(format);
-            self.filter.to = None;
-        }
+    pub fn options(self) -> Result<Options, Failure> {
         let filter = (!self.filter.is_empty()).then(|| self.filter.filter()).transpose()?;
-        let render = RenderOptions { progress: !self.console.quiet, ..self.options.render };
+        let render = RenderOptions { progress: !self.quiet, ..self.options.render };
         Ok(Options { filter, render, ..self.options })
     }
 }

@@ -13,7 +13,7 @@ use crate::source::Source;
 
 #[derive(Debug)]
 pub struct Format {
-    /// The value of `--to` and `--format`.
+    /// The value of `--to`.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     /// One line for `--help`, without the file endings.

@@ -45,12 +45,34 @@ impl ValueEnum for &'static Format {
 
 /// The requested format, else the one that the name of the output selects.
 pub fn choose(requested: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
-    requested.or_else(|| of_name(output)).ok_or_else(|| {
+    let named = of_name(output);
+    if let (Some(requested), Some(named)) = (requested, named)
+        && !requested.endings.is_empty()
+        && !fits(output, requested)
+    {
+        return Err(Failure::usage(format!(
+            "{} names {}, another format than {}",
+            output.display(),
+            named.name,
+            requested.name
+        ))
+        .with_hint(format!("end the name in {}, or give `--to {}`", requested.endings[0], named.name)));
+    }
+    requested.or(named).ok_or_else(|| {
         let endings = FORMATS.iter().flat_map(|format| format.endings);
         let endings: Vec<&str> = endings.filter(|ending| !ending.starts_with('_')).copied().collect();
         Failure::usage(format!("the name {} selects no format", output.display()))
             .with_hint(format!("choose a format with --to, or a name that ends in {}", endings.join(", ")))
     })
+}
+
+/// Returns true if a name has an ending of the format, or the end of one: rocpd's files are databases.
+fn fits(path: &Path, format: &Format) -> bool {
+    let name = path.to_string_lossy().to_ascii_lowercase();
+    let has = |end: &&str| {
+        name.ends_with(*end) || end.strip_prefix("_results").is_some_and(|end| name.ends_with(end))
+    };
+    format.endings.iter().any(has)
 }
 
 /// The format of the longest ending that the name has.

@@ -83,7 +83,7 @@ pub fn convert(options: &Options) -> Result<Converted, Failure> {
 
 /// Converts the trace that the command line names, and prints one line for each output.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    let quiet = arguments.console.quiet;
+    let quiet = arguments.quiet;
     let is_opened = arguments.open;
     let options = arguments.options()?;
     let opening = is_opened.then(|| opening(&options)).transpose()?;

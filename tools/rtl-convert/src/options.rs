@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cli::destination::output_path;
 use rtl_analysis::region;
 
 use crate::format::Format;
@@ -17,11 +18,11 @@ pub struct Options {
     pub trace: PathBuf,
 
     /// The file to write, compressed if the name ends in `.gz` [default: the trace's name with another ending]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     pub output: Option<PathBuf>,
 
-    /// The format to write; by default the name of the output selects it. `--to FORMAT` does the same
-    #[arg(short, long, value_enum, value_name = "FORMAT")]
+    /// The format to write [default: by the name of the output]
+    #[arg(long = "to", value_enum, value_name = "FORMAT")]
     pub format: Option<&'static Format>,
 
     /// Replace an existing output

@@ -49,7 +49,7 @@ pub fn write<W: EventWriter>(job: &Job<'_>) -> Result<Written, Failure> {
     let warnings = (written > BROWSER).then(|| {
         format!(
             "{} slices are more than the Perfetto UI opens in a browser (3 to 5 million); \
-             --from and --to write a part",
+             --time START..END writes a part",
             units::count(written)
         )
     });

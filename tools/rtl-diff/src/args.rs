@@ -2,7 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cli::args::CommandLine;
+use cli::destination::{Destination, Endings, output_path};
+use cli::{Exit, Meaning};
 use rtl_analysis::profile::Warmup;
 use rtl_analysis::work::WorkKey;
 use serde::{Deserialize, Serialize};
@@ -12,7 +16,7 @@ use crate::quantity::{Duration, Points, Share};
 /// Did it get slower? Compares two sets of GPU traces and fails on a real slowdown
 ///
 /// Each side is one run or several: traces of any dialect, in any mix, and saved reports of
-/// `rtl-summary --format json`. Reports for every kernel whether it regressed, with a confidence interval and the
+/// `rtl-summary --to json`. Reports for every kernel whether it regressed, with a confidence interval and the
 /// smallest slowdown that the data could have shown, and explains the change of wall time to the nanosecond.
 /// Without a gate it only reports.
 #[derive(Parser, Debug, Clone)]
@@ -26,11 +30,21 @@ pub struct Arguments {
     pub diff: Diff,
 }
 
+impl CommandLine for Arguments {
+    const EXIT_CODES: &'static [Meaning] = &[
+        Exit::SUCCESS,
+        ("1", "a requested gate failed"),
+        Exit::USAGE,
+        Exit::UNREADABLE,
+        ("4", "a gate is undecided, with --inconclusive fail"),
+    ];
+}
+
 const EXAMPLES: &str = "\
 Examples:
   rtl-diff before.db after.db
       what changed, and where the time went
-  rtl-diff --gate --baseline main*.db --candidate branch*.db -o markdown=comment.md -o junit=gate.xml
+  rtl-diff --gate --baseline main*.db --candidate branch*.db -o comment.md -o gate.xml
       five runs of each build in CI: exit 1 if a kernel got slower, with a comment for the pull request";
 
 /// Commands other than a comparison.
@@ -59,17 +73,21 @@ pub struct Diff {
     #[arg(long, value_name = "TRACE", num_args = 1.., help_heading = "Inputs")]
     pub candidate: Vec<PathBuf>,
 
-    /// Exit with 0 instead of 3 if there is no baseline
-    #[arg(long, help_heading = "Inputs")]
-    pub allow_no_baseline: bool,
-
     /// Exit with 3 if the sides differ in anything, versions included
     #[arg(long, help_heading = "Inputs")]
     pub require_comparable: bool,
 
-    /// Compare although the sides differ in GPUs, steps, work or mode, or a trace cannot be trusted
-    #[arg(long, conflicts_with = "require_comparable", help_heading = "Inputs")]
-    pub allow_incomparable: bool,
+    /// Go on although there is no-baseline, with exit code 0; or the sides are incomparable: they differ in GPUs, steps, work or mode,
+    /// or a trace cannot be trusted
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        hide_possible_values = true,
+        help_heading = "Inputs"
+    )]
+    pub allow: Vec<Allow>,
 
     #[command(flatten)]
     pub reading: Reading,
@@ -79,6 +97,21 @@ pub struct Diff {
 
     #[command(flatten)]
     pub output: Output,
+}
+
+impl Diff {
+    pub(crate) fn allows(&self, what: Allow) -> bool {
+        self.allow.contains(&what)
+    }
+}
+
+/// A difference that does not keep two sides from being compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Allow {
+    /// There is nothing to compare with
+    NoBaseline,
+    /// The sides differ in more than speed
+    Incomparable,
 }
 
 /// How runs are read.
@@ -91,10 +124,6 @@ pub struct Reading {
     /// What is compared: kernels by name or by launch shape, or the work of operators, modules, categories or steps
     #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
     pub by: By,
-
-    /// Ignore launch shapes: a shift of calls between shapes then counts as a change of speed
-    #[arg(long, conflicts_with = "by", help_heading = "Inputs")]
-    pub no_mix: bool,
 
     /// Leave out the first N calls of each kernel on each GPU, or outliers among them (`auto`)
     #[arg(long, value_name = "N|auto", value_parser = parse_warmup, help_heading = "Inputs")]
@@ -113,13 +142,15 @@ pub enum Files {
     Ranks,
 }
 
-/// What is compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Kernels by name
     #[default]
     Name,
+    /// Kernels by name, without launch shapes: a shift of calls between shapes counts as a change of speed
+    #[serde(rename = "name")]
+    NameOnly,
     /// Kernels by name and launch shape
     Launch,
     /// Operators of a framework by name and shapes: kernels may have other names, and GPUs may differ
@@ -136,7 +167,7 @@ impl By {
     /// The work that is compared in place of kernels.
     pub(crate) fn work(self) -> Option<WorkKey> {
         match self {
-            Self::Name | Self::Launch => None,
+            Self::Name | Self::NameOnly | Self::Launch => None,
             Self::Operator => Some(WorkKey::Operator),
             Self::Module => Some(WorkKey::Module),
             Self::Category => Some(WorkKey::Category),
@@ -248,7 +279,7 @@ impl Thresholds {
         }
     }
 
-    /// Whether any gate is set.
+    /// Returns true if any gate is set.
     pub fn has_gate(&self) -> bool {
         let shares = [self.kernel, self.total, self.wall, self.launches, self.new, self.removed];
         self.idle.is_some() || shares.iter().any(Option::is_some)
@@ -272,20 +303,18 @@ pub enum Inconclusive {
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
-    /// How to print the report
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        help = "Format of the report: text, json, csv, markdown, html, junit, github, bencher or github-action-benchmark"
-    )]
-    pub format: Format,
+    /// The format of the report: text, json, csv, markdown, html, junit, github, bencher or github-action-benchmark [default: by the
+    /// ending of -o, else text]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub to: Option<Format>,
 
-    /// Also write the report to a file in a format; repeatable
-    #[arg(short, long, value_name = "FORMAT=FILE", value_parser = parse_output)]
-    pub output: Vec<(Format, PathBuf)>,
+    /// A file to write in place of standard output, which is `-`; its ending selects the format; repeatable
+    #[arg(short, long, value_name = "FILE", value_parser = report_path())]
+    pub output: Vec<PathBuf>,
+
+    /// Replace existing files
+    #[arg(long)]
+    pub force: bool,
 
     /// Number of kernels to show, or `all` [default: 10; machine formats: all]
     #[arg(long, value_name = "N", value_parser = parse_top)]
@@ -328,6 +357,22 @@ pub enum Format {
     GithubActionBenchmark,
 }
 
+impl Endings for Format {
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &[".txt"],
+            Self::Json => &[".json"],
+            Self::Csv => &[".csv"],
+            Self::Markdown => &[".md"],
+            Self::Html => &[".html", ".htm"],
+            Self::Junit => &[".xml"],
+            Self::Github => &[".github.txt", ".txt"],
+            Self::Bencher => &[".bencher.json", ".json"],
+            Self::GithubActionBenchmark => &[".benchmark.json", ".json"],
+        }
+    }
+}
+
 /// Flags of `rtl-diff calibrate`.
 #[derive(Args, Debug, Clone)]
 pub struct Calibrate {
@@ -335,15 +380,25 @@ pub struct Calibrate {
     #[arg(required = true, value_name = "TRACE")]
     pub runs: Vec<PathBuf>,
 
-    /// The noise file to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub destination: Destination,
 
     #[command(flatten)]
     pub reading: Reading,
 
     #[command(flatten)]
     pub console: cli::args::Console,
+}
+
+/// As [`output_path`], without `FORMAT=FILE`, which the previous release took.
+fn report_path() -> impl TypedValueParser<Value = PathBuf> {
+    output_path().try_map(|path| {
+        let is_former = path.to_str().and_then(|text| text.split_once('='));
+        match is_former.is_some_and(|(format, _)| Format::from_str(format, false).is_ok()) {
+            true => Err("the ending of the file selects the format"),
+            false => Ok(path),
+        }
+    })
 }
 
 fn parse_warmup(text: &str) -> Result<Warmup, String> {
@@ -358,12 +413,4 @@ fn parse_top(text: &str) -> Result<usize, String> {
         "all" => Ok(usize::MAX),
         _ => text.parse().map_err(|_| "expected a number or `all`".to_owned()),
     }
-}
-
-fn parse_output(text: &str) -> Result<(Format, PathBuf), String> {
-    let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, e.g. markdown=comment.md")?;
-    if file.is_empty() {
-        return Err("the file name is empty".to_owned());
-    }
-    Ok((Format::from_str(format, false)?, PathBuf::from(file)))
 }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use atomic_file::{AtomicFile, IfExists, Options};
 use cli::{Exit, Failure, Output};
 use rtl_analysis::compare::{Noise, Run};
 
@@ -17,6 +15,10 @@ const MIN_RUNS: usize = 3;
 
 /// Reads the runs and writes the noise file.
 pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
+    arguments.destination.write(&arguments.runs, out, |out| calibrate(arguments, out))
+}
+
+fn calibrate(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
     let options = ReadOptions::new(&arguments.reading)?;
     if options.work.is_some() {
         return Err(Failure::usage("kernels are calibrated, not operators, modules, categories or steps")
@@ -31,15 +33,7 @@ pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failu
         return Err(Failure::input(anyhow::anyhow!("{} runs show too little of how runs vary", runs.len()))
             .with_hint("record the same build at least three times, better ten"));
     }
-    let text = noise::to_text(measure(&runs))?;
-    match &arguments.output {
-        None => out.write_all(text.as_bytes())?,
-        Some(path) => {
-            let inputs: Vec<&Path> = arguments.runs.iter().map(PathBuf::as_path).collect();
-            let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
-            AtomicFile::write(path, &options, |file| file.write_all(text.as_bytes()))?;
-        }
-    }
+    out.write_all(noise::to_text(measure(&runs))?.as_bytes())?;
     Ok(Exit::Success)
 }
 

@@ -12,7 +12,6 @@ use crate::quantity::Share;
 /// The settings file that is read unless another is named.
 const FILE: &str = "rtl-diff.toml";
 
-/// The whole file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
@@ -25,7 +24,6 @@ pub(crate) struct Config {
     pub(crate) rename: BTreeMap<String, String>,
 }
 
-/// `[[kernel]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KernelTable {
@@ -36,7 +34,6 @@ pub(crate) struct KernelTable {
     pub(crate) max: Share,
 }
 
-/// `[[allow]]`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AllowTable {

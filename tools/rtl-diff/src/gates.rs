@@ -14,7 +14,6 @@ use crate::settings::Settings;
 pub(crate) enum Rule {
     /// The recordings of both sides.
     Comparable,
-    /// Any kernel.
     Kernel,
     /// Any kernel, over many past runs.
     Drift,
@@ -24,16 +23,13 @@ pub(crate) enum Rule {
     Wall,
     /// Idle share of wall.
     Idle,
-    /// Kernel launches.
     Launches,
-    /// New kernels.
     New,
-    /// Removed kernels.
     Removed,
 }
 
 impl Rule {
-    /// Its name for people.
+    /// The name for people.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Comparable => "recorded alike",
@@ -53,7 +49,6 @@ impl Rule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
-    /// It holds.
     Pass,
     /// The data does not decide.
     Inconclusive,
@@ -64,7 +59,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// Its name in every format.
+    /// The name in every format.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -74,13 +69,12 @@ impl Outcome {
         }
     }
 
-    /// Its name in text, where a failure stands out.
+    /// The name in text, where a failure stands out.
     pub(crate) fn text(self) -> &'static str {
         if self == Self::Fail { "FAIL" } else { self.label() }
     }
 }
 
-/// One gate.
 #[derive(Debug, Serialize)]
 pub(crate) struct Gate<'a> {
     pub(crate) rule: Rule,
@@ -157,7 +151,6 @@ pub(crate) fn verdict(gates: &[Gate<'_>]) -> Outcome {
     }
 }
 
-/// The exit code.
 pub(crate) fn exit(gates: &[Gate<'_>], inconclusive: Inconclusive) -> Exit {
     let any = |outcome| gates.iter().any(|gate| gate.outcome == outcome);
     if gates.iter().any(|gate| gate.rule == Rule::Comparable && gate.outcome != Outcome::Pass) {

@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use cli::{Exit, Failure, Output, Progress};
 
-use crate::args::{Arguments, Command, Diff, Files, Inconclusive, Reading};
+use crate::args::{Allow, Arguments, Command, Diff, Files, Inconclusive, Reading};
 use crate::comparison::Comparison;
 pub use crate::export::PagePart;
 use crate::export::{Exports, Report};
@@ -52,6 +52,9 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
 }
 
 fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
+    if diff.require_comparable && diff.allows(Allow::Incomparable) {
+        return Err(Failure::usage("--require-comparable and --allow incomparable contradict each other"));
+    }
     let settings = Settings::new(diff)?;
     let sides = sides(diff)?.map(|side| distinct(&side, diff.output.console.quiet, out));
     let inputs: Vec<&Path> = sides.iter().flatten().map(PathBuf::as_path).collect();
@@ -67,7 +70,6 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
 /// A comparison for a page about its candidate.
 #[derive(Debug)]
 pub struct PageComparison {
-    /// What the page shows of it.
     pub part: PagePart,
     /// The reason why the sides cannot be compared, which the page says, too.
     pub failure: Option<Failure>,
@@ -100,7 +102,7 @@ pub fn for_page(
         let reason = report.comparison.incomparable.as_ref();
         let failure = reason.map(|reason| {
             Failure::input(anyhow::anyhow!("cannot compare: {reason}"))
-                .with_hint("rtl-diff also writes pages (-o html=FILE), and has ways to compare such sides (--allow-incomparable, --by)")
+                .with_hint("rtl-diff also writes pages (-o FILE.html), and has ways to compare such sides (--allow incomparable, --by)")
         });
         Ok(PageComparison { part: export::part(report)?, failure })
     })
@@ -163,7 +165,7 @@ fn exit(
     out: &mut Output,
 ) -> Result<Exit, Failure> {
     let comparison = report.comparison;
-    if comparison.baseline.is_empty() && diff.allow_no_baseline {
+    if comparison.baseline.is_empty() && diff.allows(Allow::NoBaseline) {
         return Ok(Exit::Success);
     }
     if let Some(failure) = refusal(comparison) {
@@ -181,13 +183,13 @@ fn exit(
 fn refusal(comparison: &Comparison) -> Option<Failure> {
     let reason = comparison.incomparable.as_ref()?;
     let hint = if comparison.baseline.is_empty() {
-        "name the runs to compare with by `--baseline`, or accept that there are none with `--allow-no-baseline`"
+        "name the runs to compare with by `--baseline`, or accept that there are none with `--allow no-baseline`"
     } else if reason == SAME {
         "name two runs; a gate on one trace alone could never fail"
     } else if !comparison.is_refused && comparison.work.is_some() {
         "`--by category` needs the names of kernels alone"
     } else if comparison.is_refused {
-        "`--allow-incomparable` compares all the same; `--by operator` or `--by category` compares different GPUs"
+        "`--allow incomparable` compares all the same; `--by operator` or `--by category` compares different GPUs"
     } else {
         "`rtl-summary --section trace,kernels` shows the contents of each side"
     };
@@ -205,7 +207,7 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     }
     let (mut baseline, candidate) = match diff.traces.as_slice() {
         [] => (diff.baseline.clone(), diff.candidate.clone()),
-        [candidate] if diff.allow_no_baseline => (Vec::new(), vec![candidate.clone()]),
+        [candidate] if diff.allows(Allow::NoBaseline) => (Vec::new(), vec![candidate.clone()]),
         [_] => {
             return Err(Failure::usage("one trace cannot be compared with itself")
                 .with_hint("name the baseline, then the candidate: rtl-diff before.db after.db"));
@@ -220,7 +222,7 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
         return Err(Failure::usage("missing: the runs of the candidate")
             .with_hint("rtl-diff before.db after.db, or --baseline a*.db --candidate b*.db"));
     }
-    if diff.allow_no_baseline && baseline.iter().all(|path| !rtl_schema::Input::exists(path)) {
+    if diff.allows(Allow::NoBaseline) && baseline.iter().all(|path| !rtl_schema::Input::exists(path)) {
         baseline.clear();
     }
     Ok([baseline, candidate])
@@ -248,7 +250,7 @@ fn past_runs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Whether both sides have one run, of files with equal content.
+/// Returns true if both sides have one run, of files with equal content.
 fn is_same_trace(comparison: &Comparison) -> bool {
     let ([before], [after]) = (comparison.baseline.as_slice(), comparison.candidate.as_slice()) else {
         return false;

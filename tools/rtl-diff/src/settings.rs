@@ -14,7 +14,7 @@ use rtl_analysis::region::{Filter, KernelPattern};
 use rtl_analysis::work::WorkKey;
 use rtl_schema::Select;
 
-use crate::args::{self, Diff, Files, Reading, Thresholds};
+use crate::args::{self, Allow, Diff, Files, Reading, Thresholds};
 use crate::config::{AllowTable, Config};
 use crate::noise;
 
@@ -25,19 +25,18 @@ const MIN_STEPS: u64 = 3;
 #[derive(Debug)]
 pub(crate) struct ReadOptions {
     pub(crate) filter: Filter,
-    /// Whether any filter is set.
+    /// True if any filter is set.
     pub(crate) filtered: bool,
     /// The columns to read.
     pub(crate) select: Select,
     pub(crate) by: KernelKey,
-    /// What is compared.
     pub(crate) what: args::By,
     /// The work that is compared in place of kernels.
     pub(crate) work: Option<WorkKey>,
-    /// Whether figures are those of complete steps, where a trace has steps.
+    /// True if figures are those of complete steps, where a trace has steps.
     pub(crate) complete_steps: bool,
     pub(crate) warmup: Warmup,
-    /// Whether several files of a side are runs or ranks, where the user says so.
+    /// True if several files of a side are runs or ranks, where the user says so.
     pub(crate) files: Option<Files>,
 }
 
@@ -45,12 +44,10 @@ pub(crate) struct ReadOptions {
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     pub(crate) pattern: Regex,
-    /// The last day.
     pub(crate) expires: Date,
     pub(crate) reason: String,
 }
 
-/// All settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) reading: ReadOptions,
@@ -64,9 +61,9 @@ pub(crate) struct Settings {
     pub(crate) expired: Vec<Allowance>,
     /// Baseline name of a kernel to its candidate name.
     pub(crate) renames: BTreeMap<String, String>,
-    /// Whether the baseline is many past runs, oldest first, to be searched for drift.
+    /// True if the baseline is many past runs, oldest first, to be searched for drift.
     pub(crate) history: bool,
-    /// Whether sides are compared that are not comparable.
+    /// True if sides are compared that are not comparable.
     pub(crate) allow_incomparable: bool,
     /// How much runs of one build vary.
     pub(crate) noise: Option<Noise>,
@@ -113,7 +110,7 @@ impl Settings {
             expired,
             renames: config.rename,
             history: flags.history.is_some(),
-            allow_incomparable: diff.allow_incomparable,
+            allow_incomparable: diff.allows(Allow::Incomparable),
             noise: thresholds.noise.as_deref().map(noise::read).transpose()?,
             thresholds,
         })
@@ -148,9 +145,9 @@ impl ReadOptions {
         let work = reading.by.work();
         if work.is_some() && reading.skip_warmup.is_some() {
             return Err(Failure::usage("--skip-warmup leaves out calls of kernels, and steps are compared")
-                .with_hint("leave out steps by `--from` or `--range`"));
+                .with_hint("leave out steps by `--time` or `--range`"));
         }
-        let shapes = work.is_none() && (by == KernelKey::Launch || !reading.no_mix);
+        let shapes = work.is_none() && (by == KernelKey::Launch || reading.by != args::By::NameOnly);
         let is_region = ranges || filter.steady || filter.from.is_some() || filter.to.is_some();
         Ok(Self {
             filter,

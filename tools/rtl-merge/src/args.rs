@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
+use cli::Failure;
+use cli::args::CommandLine;
+use cli::destination::{Endings, format_of, output_path};
 
 const ABOUT: &str = "One trace from many ranks, on one clock, with every identity kept";
 
@@ -21,14 +24,12 @@ pub struct Arguments {
     #[command(flatten)]
     pub options: Options,
 
-    /// Write no trace but a report of the kernels of each rank, as rtl-summary/1 (json) for rtl-diff
-    #[arg(long, conflicts_with_all = ["output_format", "check", "resume", "ClockOptions"])]
-    pub summary_only: bool,
-
-    /// Format of the report: text or json
+    /// The format of the report on the merge, on standard output: text or json
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: ReportFormat,
+    pub print: ReportFormat,
 }
+
+impl CommandLine for Arguments {}
 
 /// Options of a merge.
 #[derive(clap::Args, Debug, Clone, Default)]
@@ -37,18 +38,19 @@ pub struct Options {
     #[arg(value_name = "TRACE", required = true)]
     pub traces: Vec<PathBuf>,
 
-    /// The file or the data set to write [default: merged.db]; a merged trace of that name is replaced
-    #[arg(short, long, value_name = "FILE")]
+    /// The file or the data set to write [default: merged.db, or merged.rpd; of a summary: standard output]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     pub output: Option<PathBuf>,
 
-    /// Format of the merged trace: native, rpd or dataset (a run, named by --run) [default: by the name of the output]
+    /// The format of the output: native, rpd, dataset (a run, named by --run), or summary: no trace but the kernels of each rank
+    /// as rtl-summary/1 (json), for rtl-diff [default: by the ending of -o, else native]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
-    pub output_format: Option<Format>,
+    pub to: Option<Format>,
 
     #[command(flatten)]
     pub run: rtl_convert::run_name::RunName,
 
-    /// Merge traces of different runs too, and replace an output that is not a merged trace
+    /// Replace an existing output
     #[arg(long)]
     pub force: bool,
 
@@ -56,9 +58,10 @@ pub struct Options {
     #[arg(long)]
     pub check: bool,
 
-    /// Merge the readable traces, list the others and exit with 3
-    #[arg(long)]
-    pub keep_going: bool,
+    /// Merge although traces are unreadable, which are listed (exit code 3); have missing-ranks, while others have one; or are of
+    /// different-runs
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', hide_possible_values = true)]
+    pub allow: Vec<Allow>,
 
     /// Continue an interrupted merge of the same traces into the same output
     #[arg(long)]
@@ -82,10 +85,6 @@ pub struct IdentityOptions {
     #[arg(long, value_name = "FILE=N")]
     pub set_rank: Vec<String>,
 
-    /// Accept traces without a rank although others have one
-    #[arg(long)]
-    pub allow_missing: bool,
-
     /// Identify GPUs by their index if the traces do not identify them
     #[arg(long)]
     pub same_gpus: bool,
@@ -95,17 +94,36 @@ pub struct IdentityOptions {
 #[derive(clap::Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Clocks")]
 pub struct ClockOptions {
-    /// Leave all times as they are
-    #[arg(long)]
-    pub no_align: bool,
+    /// Align the clocks of machines where they can be (auto), never, or require it: exit code 3 where one cannot be
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", hide_possible_values = true)]
+    pub align: Align,
 
     /// Nanoseconds to add to the times of a rank; repeatable
     #[arg(long, value_name = "RANK=NS", allow_hyphen_values = true)]
     pub offset: Vec<String>,
+}
 
-    /// Merge nothing and exit with 3 unless all clocks can be aligned
-    #[arg(long, conflicts_with = "no_align")]
-    pub require_alignment: bool,
+/// The clocks that are aligned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Align {
+    /// All that can be
+    #[default]
+    Auto,
+    /// All times stay as they are
+    Never,
+    /// Nothing is merged unless all can be
+    Require,
+}
+
+/// A fault in spite of which traces are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Allow {
+    /// Some cannot be read
+    Unreadable,
+    /// Some have no rank
+    MissingRanks,
+    /// They are of several runs
+    DifferentRuns,
 }
 
 /// Format of a merged trace.
@@ -117,6 +135,19 @@ pub enum Format {
     Rpd,
     /// A run in a data set, which may have others
     Dataset,
+    /// The kernels of each rank as rtl-summary/1
+    Summary,
+}
+
+impl Endings for Format {
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &[".db"],
+            Self::Rpd => &[".rpd"],
+            Self::Dataset => &[],
+            Self::Summary => &[".json"],
+        }
+    }
 }
 
 /// Format of the report.
@@ -132,13 +163,21 @@ pub enum ReportFormat {
 impl Options {
     /// The path of the merged trace.
     pub fn output(&self) -> &Path {
-        self.output.as_deref().unwrap_or(Path::new("merged.db"))
+        let default = if self.to == Some(Format::Rpd) { "merged.rpd" } else { "merged.db" };
+        self.output.as_deref().unwrap_or(Path::new(default))
     }
 
-    /// The format of the merged trace.
-    pub fn format(&self) -> Format {
-        let is_rpd = self.output().extension().is_some_and(|end| end.eq_ignore_ascii_case("rpd"));
-        self.output_format.unwrap_or(if is_rpd { Format::Rpd } else { Format::Native })
+    /// The format of the output.
+    ///
+    /// # Errors
+    /// Where `-o` names another one.
+    pub fn format(&self) -> Result<Format, Failure> {
+        format_of(self.output.as_deref(), self.to, Format::Native)
+    }
+
+    /// Returns true if traces are merged in spite of `what`.
+    pub fn allows(&self, what: Allow) -> bool {
+        self.allow.contains(&what)
     }
 }
 
@@ -146,7 +185,7 @@ const EXAMPLES: &str = "\
 Examples:
   rtl-merge -o job.db rank*.db
       one trace, then: rtl-summary --by rank job.db
-  rtl-merge --check --set-rank node7.db=7 --format json node*.db
+  rtl-merge --check --set-rank node7.db=7 --print json node*.db
       ranks, machines and GPUs, and whether all traces can be read
-  rtl-merge --summary-only -o run1.json run1/rank*.db
+  rtl-merge -o run1.json run1/rank*.db
       a report of all ranks of a run; of five runs a side: rtl-diff --as runs a*.json -- b*.json";

@@ -11,7 +11,7 @@ use rtl_write::ClockCorrection;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::ClockOptions;
+use crate::args::{Align, ClockOptions};
 use crate::identity::{Evidence, Machines};
 use crate::output::CLOCK;
 use crate::read::Input;
@@ -82,7 +82,7 @@ impl Clocks {
     /// Aligns all clocks; takes the collectives out of the inputs.
     ///
     /// # Errors
-    /// Where an offset of the user is invalid, or with `--require-alignment` a clock cannot be aligned.
+    /// Where an offset of the user is invalid, or with `--align require` a clock cannot be aligned.
     pub(crate) fn align(
         inputs: &mut [Input],
         machines: &Machines,
@@ -96,7 +96,7 @@ impl Clocks {
         let domains: Vec<Option<usize>> = (0..inputs.len())
             .map(|at| domain(inputs, machines, at).or_else(|| own_domain(inputs, machines, at)))
             .zip(&offsets)
-            .map(|(domain, offset)| domain.filter(|_| offset.is_none() && !options.no_align))
+            .map(|(domain, offset)| domain.filter(|_| offset.is_none() && options.align != Align::Never))
             .collect();
         let named: Vec<bool> =
             (0..machines.all.len() + inputs.len()).map(|domain| domain < machines.all.len()).collect();
@@ -142,8 +142,11 @@ impl Clocks {
                     align_input(&inputs[at], (domain, named[domain]), alignment, ahead)
                 }
                 _ => {
-                    let reason =
-                        if options.no_align { "--no-align" } else { "its machine or boot is unknown" };
+                    let reason = if options.align == Align::Never {
+                        "--align never"
+                    } else {
+                        "its machine or boot is unknown"
+                    };
                     (ClockCorrection::default(), InputClock::new(Method::Stored, Some(reason.to_owned())))
                 }
             };
@@ -154,7 +157,7 @@ impl Clocks {
         };
         let (corrections, of_inputs) = threads::map(0..inputs.len(), clock_of).into_iter().unzip();
         let clocks = Self { corrections, inputs: of_inputs, reference, found, groups };
-        if options.require_alignment {
+        if options.align == Align::Require {
             clocks.check_alignment(inputs)?;
         }
         Ok(clocks)
@@ -172,7 +175,7 @@ impl Clocks {
         }
         let (count, all, names) = (unaligned.len(), inputs.len(), unaligned.join(", "));
         Err(Failure::input(anyhow::anyhow!("{count} of {all} traces are not aligned: {names}")).with_hint(
-            "--offset RANK=NS sets an offset; without --require-alignment the times are merged unchanged",
+            "--offset RANK=NS sets an offset; without `--align require` the times are merged unchanged",
         ))
     }
 

@@ -12,16 +12,17 @@ use crate::args::{Format, Options};
 /// Where a name is missing, or stands beside another format.
 pub(crate) fn check(options: &Options) -> Result<(), Failure> {
     let run = &options.run;
-    match options.format() {
+    let format = options.format()?;
+    match format {
         Format::Dataset if options.output.is_none() || run.name.is_none() => {
             Err(Failure::usage("a run of a data set needs a folder and a name")
-                .with_hint("rtl-merge --output-format dataset -o DIR --run NAME rank*.db"))
+                .with_hint("rtl-merge --to dataset -o DIR --run NAME rank*.db"))
         }
-        Format::Native | Format::Rpd if run.job.is_some() || run.name.is_some() => {
+        Format::Native | Format::Rpd | Format::Summary if run.job.is_some() || run.name.is_some() => {
             Err(Failure::usage("--job and --run name a run of a data set")
-                .with_hint("--output-format dataset writes one"))
+                .with_hint("--to dataset writes one"))
         }
-        _ if options.format() == Format::Dataset && !cfg!(feature = "dataset") => {
+        _ if format == Format::Dataset && !cfg!(feature = "dataset") => {
             Err(Failure::usage("this program was built without data sets")
                 .with_hint("build it with `--features dataset`, as the program `rtl` is"))
         }

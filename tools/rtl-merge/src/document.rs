@@ -24,7 +24,7 @@ pub struct Document {
     pub output: Option<String>,
     /// The traces, in the order of the merge.
     pub inputs: Vec<InputReport>,
-    /// Traces that could not be read, with `--keep-going`.
+    /// Traces that could not be read, with `--allow unreadable`.
     pub failures: Vec<String>,
     /// The GPUs of the merged trace.
     pub gpus: Vec<Gpu>,

@@ -3,7 +3,7 @@
 //! [`merge`] is the table of contents: a job is read once (`read`), its traces are identified (`identity`), their clocks are
 //! aligned (`clocks`) and everything gets its number in the merged trace (`plan`). Then the rows are written (`write`) while the
 //! ranks are compared (`comparison`), and the [`document`] reports both. Each step is a module with one entry point, whose result is
-//! the input of the next one. `summary` is `--summary-only`, which merges nothing.
+//! the input of the next one. `summary` is `--to summary`, which merges nothing.
 
 pub mod args;
 mod clocks;
@@ -24,7 +24,7 @@ use std::io::Write;
 use cli::color::Paint;
 use cli::{Exit, Failure, Output};
 
-use crate::args::{Arguments, Options, ReportFormat};
+use crate::args::{Arguments, Format, Options, ReportFormat};
 use crate::clocks::Clocks;
 use crate::comparison::Comparison;
 use crate::document::Document;
@@ -39,11 +39,11 @@ use crate::read::TraceSet;
 /// Those of [`merge`].
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let options = &arguments.options;
-    if arguments.summary_only {
+    if options.format()? == Format::Summary {
         return summary::run(options, out);
     }
     let document = merge(options, out)?;
-    match arguments.format {
+    match arguments.print {
         ReportFormat::Json => {
             serde_json::to_writer_pretty(&mut *out, &document)?;
             writeln!(out)?;
@@ -56,7 +56,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     Ok(if document.failures.is_empty() { Exit::Success } else { Exit::Input })
 }
 
-/// Merges the traces. With `keep_going`, unreadable traces are left out: `out` gets an error for each of them, and
+/// Merges the traces. With [`args::Allow::Unreadable`], unreadable traces are left out: `out` gets an error for each of them, and
 /// [`Document::failures`] lists them.
 ///
 /// # Errors

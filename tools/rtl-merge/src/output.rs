@@ -1,13 +1,12 @@
 //! The output path, and metadata tags of merged traces.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{Destination, IfExists};
 use cli::Failure;
+use cli::destination::is_own_trace;
 pub(crate) use rtl_analysis::align::CLOCK;
-use rtl_schema::{Input, Select, Trace};
+use rtl_schema::Input;
 use rustc_hash::FxHashSet;
 
 use crate::args::{Format, Options};
@@ -27,49 +26,28 @@ pub(crate) const TOTALS: [&str; 8] = [
     "packets_recorded",
 ];
 
-/// Checks the output of a merge before anything is read.
+/// Checks the output before anything is read.
 ///
 /// # Errors
-/// Where it is one of the traces, or a file that is not a merged trace.
+/// Where it is one of the traces, or exists without `--force` and is no trace of rtl under the default name; for a merged trace, also where it is no regular file.
 pub(crate) fn check(options: &Options) -> Result<(), Failure> {
-    let path = options.output();
-    check_distinct(&options.traces, Some(path))?;
-    if options.format() == Format::Dataset {
-        // Adding the run checks the folder.
+    let (path, format) = (options.output(), options.format()?);
+    let is_printed = format == Format::Summary && options.output.is_none();
+    check_distinct(&options.traces, (!is_printed).then_some(path))?;
+    // Adding a run checks the folder.
+    if is_printed || format == Format::Dataset {
         return Ok(());
     }
+    let replaces = options.force || (options.output.is_none() && is_own_trace(path));
+    let rules = atomic_file::Options { if_exists: IfExists::forced(replaces), inputs: &[] };
+    let destination = Destination::check(path, &rules);
     // A link under /proc, such as /dev/stdout, is a stream even where a regular file is open.
-    let is_stream =
-        Destination::check(path, &atomic_file::Options { if_exists: IfExists::Replace, inputs: &[] })
-            .map_or(path.exists(), |destination| destination.is_stream());
-    if is_stream {
+    let is_stream = destination.as_ref().map_or(path.is_dir(), Destination::is_stream);
+    if is_stream && format != Format::Summary {
         return Err(Failure::usage(format!("{} is not a regular file", path.display()))
             .with_hint("a merged trace is a database; -o names a file"));
     }
-    check_replaceable(path, options.force, is_merged, "a merged trace")
-}
-
-/// Checks the output of `--summary-only` before anything is read.
-///
-/// # Errors
-/// Where it is one of the traces, or a file that is not a report.
-pub(crate) fn check_report(options: &Options, schema: &str) -> Result<(), Failure> {
-    check_distinct(&options.traces, options.output.as_deref())?;
-    // A device or FIFO is written through.
-    let Some(path) = options.output.as_deref().filter(|path| path.is_file()) else { return Ok(()) };
-    check_replaceable(path, options.force, |path| is_report(path, schema), "a report")
-}
-
-fn check_replaceable(
-    path: &Path,
-    force: bool,
-    is_own: impl Fn(&Path) -> bool,
-    what: &str,
-) -> Result<(), Failure> {
-    if path.symlink_metadata().is_ok() && !force && !is_own(path) {
-        return Err(Failure::usage(format!("{} exists and is not {what}", path.display()))
-            .with_hint("--force replaces it"));
-    }
+    destination?;
     Ok(())
 }
 
@@ -99,16 +77,4 @@ pub(crate) fn folder(path: &Path) -> &Path {
 /// The size of a file in bytes; 0 if unknown.
 pub(crate) fn size(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
-}
-
-fn is_merged(path: &Path) -> bool {
-    let tables = Trace::open(path).and_then(|trace| trace.read(&Select::ops()));
-    tables.is_ok_and(|tables| tables.info.metadata.iter().any(|(tag, _)| tag == MERGED))
-}
-
-fn is_report(path: &Path, schema: &str) -> bool {
-    // The name of the schema is among the first fields.
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(256).read_to_end(&mut start));
-    read.is_ok() && String::from_utf8_lossy(&start).contains(&format!("\"{schema}\""))
 }

@@ -1,6 +1,8 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
+use cli::args::CommandLine;
+use cli::destination::output_path;
 
 const ABOUT: &str = "What does the time of the GPUs look like? One HTML page for any trace or job";
 
@@ -24,11 +26,13 @@ pub struct Arguments {
     pub options: Options,
 }
 
+impl CommandLine for Arguments {}
+
 /// The flags, for [`crate::write()`] too.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Options {
     /// The page to write [default: report.html]
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     pub output: Option<PathBuf>,
 
     /// Replace an existing file
@@ -50,8 +54,9 @@ pub struct Options {
     #[command(flatten)]
     pub filter: cli::filter::FilterArgs,
 
-    #[command(flatten)]
-    pub console: cli::args::Console,
+    /// Print no progress and no notes, only errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -60,7 +65,7 @@ Examples:
       report.html, shown in the browser
   rtl-report rank*.json.gz -o job.html
       the ranks of a job side by side: waits, stragglers, collectives
-  rtl-report trace.db --from 2s --to 3s -o second.html
+  rtl-report trace.db --time 2s..3s -o second.html
       one second in full detail
   rtl-report after.db --baseline before.db
       also what changed from another run, as rtl-diff finds it";

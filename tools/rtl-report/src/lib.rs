@@ -1,9 +1,8 @@
-//! What does the time of the GPUs look like? The library behind `rtl-report`.
+//! Pages with the pictures of a trace: the library behind `rtl-report`.
 //!
 //! The figures are those of `rtl-summary` ([`cli::report::Document`]), which the page holds as data, and the pictures those
 //! of [`rtl_analysis::pictures`]. `sections` has one file for each section of the page; `html-page` draws.
 
-/// The command line.
 pub mod args;
 mod browser;
 mod sections;
@@ -13,7 +12,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists};
-use cli::args::Display;
+use cli::args::{Console, Display};
+use cli::destination::{Endings, format_of};
 use cli::{Exit, Failure, Output};
 use rtl_summary::choices::Top;
 use rtl_summary::sections::SECTIONS;
@@ -37,6 +37,18 @@ const SHOWN: [&str; 11] = [
     "collectives",
 ];
 
+/// The format of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Page {
+    Html,
+}
+
+impl Endings for Page {
+    fn endings(&self) -> &'static [&'static str] {
+        &[".html", ".htm"]
+    }
+}
+
 /// Runs the command line.
 ///
 /// # Errors
@@ -44,6 +56,7 @@ const SHOWN: [&str; 11] = [
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let Arguments { traces, options } = arguments;
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
+    format_of(Some(&path), None, Page::Html)?;
     let exit = write(&options, &traces, &path, out)?;
     if options.open && path.is_file() && !browser::open(&path) {
         writeln!(out, "{}", path.display())?;
@@ -62,20 +75,21 @@ pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Outpu
     let rules = atomic_file::Options { if_exists: IfExists::forced(options.force), inputs: &inputs };
     // A path that cannot be written is an error before minutes of reading.
     let file = AtomicFile::create(path, &rules)?;
+    let console = Console { quiet: options.quiet, ..Console::default() };
     let summary = rtl_summary::Options {
         section: SECTIONS.into_iter().filter(|section| SHOWN.contains(&section.name)).collect(),
         top: Some(Top::All),
         categories: options.categories.clone(),
         filter: options.filter.clone(),
-        display: Display { console: options.console.clone(), ..Display::default() },
+        display: Display { console: console.clone(), ..Display::default() },
         ..rtl_summary::Options::default()
     };
-    let Some(found) = rtl_summary::document(&summary, traces, Pictures::of, out)? else {
+    let Some(found) = rtl_summary::document(&summary, traces, Pictures::new, out)? else {
         return Ok(Exit::Input);
     };
     let comparison = match options.baseline.as_slice() {
         [] => None,
-        baseline => Some(rtl_diff::for_page([baseline, traces], &options.filter, &options.console, out)?),
+        baseline => Some(rtl_diff::for_page([baseline, traces], &options.filter, &console, out)?),
     };
     let (part, refusal) = comparison.map(|comparison| (comparison.part, comparison.failure)).unzip();
     let page = sections::page(&View::new(&found.document, &found.pictures, path), part);

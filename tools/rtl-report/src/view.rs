@@ -8,7 +8,7 @@ use html_page::color;
 use rtl_analysis::pictures::{Arrivals, MemoryOverTime, Pace, Timeline};
 use rtl_analysis::{Analysis, DisplayNames};
 
-/// What is drawn beside the figures of the report.
+/// The drawings beside the figures of the report.
 #[derive(Debug)]
 pub(crate) struct Pictures {
     pub(crate) timeline: Option<Timeline>,
@@ -18,7 +18,7 @@ pub(crate) struct Pictures {
 }
 
 impl Pictures {
-    pub(crate) fn of(analysis: &Analysis<'_>) -> Self {
+    pub(crate) fn new(analysis: &Analysis<'_>) -> Self {
         Self {
             timeline: analysis.timeline(),
             pace: analysis.pace(),

@@ -1,7 +1,6 @@
-use std::path::PathBuf;
-
 use clap::{Parser, ValueEnum};
-use cli::args::Console;
+use cli::args::{CommandLine, Console};
+use cli::destination::{Destination, Endings};
 use duckdb::Parameter;
 
 const ABOUT: &str = "Any question: SQL on any ROCm trace, and on many";
@@ -35,10 +34,6 @@ pub struct Arguments {
     #[arg(required = true, value_name = "TRACE|SQL")]
     pub inputs: Vec<String>,
 
-    /// Read the query from a file
-    #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-
     /// The value of a parameter: `$name` in the query; repeat the flag
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameter)]
     pub parameters: Vec<(String, Parameter)>,
@@ -51,17 +46,16 @@ pub struct Arguments {
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Output")]
 pub struct Rendering {
-    /// The format of the result: table, csv, json, markdown or parquet
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    /// The format of the result: text, csv, json, markdown or parquet, which needs -o [default: by the ending of -o, else text]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub to: Option<Format>,
+
+    /// The format that `--to` and `-o` select.
+    #[arg(skip)]
     pub format: Format,
 
-    /// Write the result to a file; Parquet needs one
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-
-    /// Replace the file of --output
-    #[arg(long, requires = "output")]
-    pub force: bool,
+    #[command(flatten)]
+    pub destination: Destination,
 
     /// Print full names, however wide the table gets
     #[arg(long)]
@@ -76,7 +70,7 @@ pub struct Rendering {
 pub enum Format {
     /// For people
     #[default]
-    Table,
+    Text,
     /// RFC 4180
     Csv,
     /// One document with a `schema` field
@@ -84,9 +78,23 @@ pub enum Format {
     /// For issues and pull requests
     #[value(alias = "md")]
     Markdown,
-    /// Columns, in the file of --output
+    /// Columns, in the file of -o
     Parquet,
 }
+
+impl Endings for Format {
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Text => &[".txt"],
+            Self::Csv => &[".csv"],
+            Self::Json => &[".json"],
+            Self::Markdown => &[".md"],
+            Self::Parquet => &[".parquet"],
+        }
+    }
+}
+
+impl CommandLine for Arguments {}
 
 /// `name=value`: an integer, a number, `null`, else a text.
 fn parameter(text: &str) -> Result<(String, Parameter), String> {

@@ -170,7 +170,7 @@ impl Engine {
             let mut statements = self.connection.statements(query)?;
             let effect = statements.next().transpose()?.map(|statement| statement.effect());
             if effect != Some(Effect::Query) || statements.has_next() {
-                return Err(duckdb::Error::Query("--format parquet needs one query".to_owned()));
+                return Err(duckdb::Error::Query("--to parquet needs one query".to_owned()));
             }
         }
         self.run(statement, parameters, |_| Ok(()))

@@ -24,7 +24,8 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use atomic_file::{AtomicFile, IfExists, Options};
+use atomic_file::AtomicFile;
+use cli::destination::format_of;
 use cli::{Exit, Failure, Output};
 
 use crate::args::{Arguments, Format};
@@ -36,9 +37,11 @@ use crate::source::Source;
 ///
 /// # Errors
 /// Where a trace cannot be read, there is no DuckDB, or the query fails.
-pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     // The dynamic linker takes milliseconds, in which traces are opened. An engine waits for it, or meets its error again.
     drop(std::thread::Builder::new().spawn(duckdb::load));
+    let rendering = &mut arguments.rendering;
+    rendering.format = format_of(rendering.destination.output.as_deref(), rendering.to, Format::Text)?;
     let (paths, query) = inputs(&arguments)?;
     let (paths, warnings) = cli::without_repetitions(&paths);
     if !arguments.rendering.console.quiet {
@@ -51,7 +54,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     }
     let query = match query {
         Some(query) => query,
-        None if std::io::stdin().is_terminal() && arguments.rendering.output.is_none() => {
+        None if std::io::stdin().is_terminal() && arguments.rendering.destination.output.is_none() => {
             return shell::run(&arguments, &source, out);
         }
         None => standard_input()?,
@@ -62,15 +65,14 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let rendering = &arguments.rendering;
-    match &rendering.output {
+    match &rendering.destination.output {
         Some(output) => {
             let inputs: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-            let options = Options { inputs: &inputs, if_exists: IfExists::forced(rendering.force) };
-            let file = AtomicFile::create(output, &options)?;
+            let file = AtomicFile::create(output, &rendering.destination.rules(&inputs))?;
             write_file(&arguments, &query, &source, file)?;
         }
         None if rendering.format == Format::Parquet => {
-            return Err(Failure::usage("--format parquet needs --output <FILE>"));
+            return Err(Failure::usage("--to parquet needs -o FILE"));
         }
         None => {
             let engine = Engine::open(&source, None).map_err(failure::from_duckdb)?;
@@ -87,7 +89,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Writes the result of the query to the file of `--output`.
+/// Writes the result of the query to the file of `-o`.
 fn write_file(
     arguments: &Arguments,
     query: &str,
@@ -124,17 +126,7 @@ fn inputs(arguments: &Arguments) -> Result<(Vec<PathBuf>, Option<String>), Failu
             Failure::usage("missing: a trace").with_hint("rtl-sql TRACE... ['select ...']; see `--help`")
         );
     }
-    let query = match (&arguments.file, last) {
-        (Some(_), Some(_)) => {
-            return Err(Failure::usage("a query on the command line and --file contradict each other"));
-        }
-        (Some(file), None) => Some(
-            std::fs::read_to_string(file)
-                .map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?,
-        ),
-        (None, last) => last,
-    };
-    Ok((inputs.into_iter().map(PathBuf::from).collect(), query))
+    Ok((inputs.into_iter().map(PathBuf::from).collect(), last))
 }
 
 /// The query of standard input.

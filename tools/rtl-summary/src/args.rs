@@ -1,9 +1,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
+use cli::args::CommandLine;
+use cli::destination::Destination;
+use cli::{Exit, Meaning};
 use rtl_analysis::kernels::{GroupBy, Sort};
 
-use crate::choices::{GROUP_BY, Names, SORT, Style, Top, parser};
+use crate::choices::{GROUP_BY, Names, SORT, Style, To, Top, parser};
 use crate::section::Section;
 use crate::sections::SECTIONS;
 
@@ -25,8 +28,27 @@ pub struct Arguments {
     #[arg(required = true, value_name = "TRACE")]
     pub traces: Vec<PathBuf>,
 
+    /// The format of the report: text, json, csv, markdown, rpt (of RTG's rpt) or rocprofv3 (its -S table) [default: by the ending of -o, else text]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true, help_heading = "Output")]
+    pub to: Option<To>,
+
+    #[command(flatten)]
+    pub destination: Destination,
+
     #[command(flatten)]
     pub options: Options,
+}
+
+impl CommandLine for Arguments {
+    const EXIT_CODES: &'static [Meaning] = &[
+        Exit::SUCCESS,
+        ("1", "--health: the figures can be believed in part"),
+        Exit::USAGE,
+        (
+            "3",
+            "an input cannot be read; --health: the figures cannot be believed; --strict: a trace is not sound",
+        ),
+    ];
 }
 
 /// The flags, for [`crate::report()`] too; the default is the whole report as text.
@@ -45,7 +67,7 @@ pub struct Options {
     pub top: Option<Top>,
 
     /// All sections, with 20 rows of each table
-    #[arg(long, conflicts_with_all = ["section", "info", "health", "style"])]
+    #[arg(long, conflicts_with_all = ["section", "info", "health"])]
     pub all: bool,
 
     /// A report on each of several traces too, before that on all of them
@@ -62,11 +84,11 @@ pub struct Options {
     pub section: Vec<&'static Section>,
 
     /// Show the file's contents (row counts, processes, metadata) instead of the report
-    #[arg(long, conflicts_with_all = ["section", "style"])]
+    #[arg(long, conflicts_with_all = ["section"])]
     pub info: bool,
 
     /// Print only whether the figures can be believed and why not; exit 0 if good, 1 if limited, 3 if bad
-    #[arg(long, conflicts_with_all = ["section", "info", "style"])]
+    #[arg(long, conflicts_with_all = ["section", "info"])]
     pub health: bool,
 
     /// The form of kernel names
@@ -77,8 +99,8 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub categories: Option<PathBuf>,
 
-    /// Print the report of another tool: RTG's rpt or rocprofv3's -S table
-    #[arg(long, value_enum, value_name = "TOOL")]
+    /// The other tool whose report is printed, which `--to` selects.
+    #[arg(skip)]
     pub style: Option<Style>,
 
     /// Exit 3 if durations are missing or negative, ids dangle or records were lost
@@ -96,5 +118,5 @@ const EXAMPLES: &str = "\
 Examples:
   rtl-summary trace.db
       where GPU time is lost, and what holds it; --all has every section
-  rtl-summary --by gpu --range step_12 --format json rank*.db | jq '.groups'
+  rtl-summary --by gpu --range step_12 --to json rank*.db | jq '.groups'
       the GPUs of all ranks during one step, for a script";

@@ -2,6 +2,8 @@
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use cli::args::Format;
+use cli::destination::Endings;
 use rtl_analysis::kernels::{GroupBy, Sort};
 
 /// A value of a flag: its name on the command line, its help and its meaning.
@@ -65,12 +67,48 @@ pub enum Names {
 }
 
 /// The reports of other tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// RTG's rpt
     Rpt,
-    /// rocprofv3 -S
     Rocprofv3,
+}
+
+/// The values of `--to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum To {
+    /// For people; may change with any release
+    Text,
+    /// Versioned: one document with a `schema` field
+    Json,
+    /// Versioned: RFC 4180, one table
+    Csv,
+    /// For issues and pull requests
+    #[value(alias = "md")]
+    Markdown,
+    /// The report of RTG's rpt
+    Rpt,
+    /// The table of rocprofv3 -S
+    Rocprofv3,
+}
+
+impl To {
+    /// The format, and the tool whose report it is.
+    pub(crate) fn parts(self) -> (Format, Option<Style>) {
+        match self {
+            Self::Text => (Format::Text, None),
+            Self::Json => (Format::Json, None),
+            Self::Csv => (Format::Csv, None),
+            Self::Markdown => (Format::Markdown, None),
+            Self::Rpt => (Format::Text, Some(Style::Rpt)),
+            Self::Rocprofv3 => (Format::Text, Some(Style::Rocprofv3)),
+        }
+    }
+}
+
+impl Endings for To {
+    fn endings(&self) -> &'static [&'static str] {
+        self.parts().0.endings()
+    }
 }
 
 /// How many rows of a table are printed.
@@ -84,7 +122,7 @@ pub enum Top {
 
 impl Top {
     /// The number of rows to print out of `len`.
-    pub fn of(self, len: usize) -> usize {
+    pub fn limit(self, len: usize) -> usize {
         match self {
             Self::All => len,
             Self::Rows(rows) => rows.min(len),

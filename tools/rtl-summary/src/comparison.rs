@@ -17,7 +17,6 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Profiles a trace.
     pub fn new(analysis: &Analysis<'_>, names: &KernelNames) -> Self {
         let profile = profile::profile(analysis, KernelKey::Name, Warmup::Keep);
         let names = profile.kernels.iter().map(|kernel| names.printed(kernel.name.clone())).collect();

@@ -37,7 +37,7 @@ pub(crate) fn trace(
     let mut tables = trace.read(&request.select())?;
     let file = if request.options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
     let name = path.display().to_string();
-    let recording = if request.is_single { None } else { Recording::of(&tables) };
+    let recording = if request.is_single { None } else { Recording::from_tables(&tables) };
     let is_filtered = !request.options.filter.is_empty();
     let has_keys = is_filtered && request.includes(&KERNELS);
     let keys = has_keys.then(|| KernelKeys::of(&tables));
@@ -94,12 +94,12 @@ pub(crate) fn combined(
     report
 }
 
-/// Whether the verdict on the trace is needed.
+/// Returns true if the verdict on the trace is needed.
 fn judges(request: &Request<'_>) -> bool {
     request.options.style.is_none() && (request.includes(&TRUST) || request.includes(&FINDINGS))
 }
 
-/// What is computed of a trace.
+/// The parts of a trace that are computed.
 struct Parts<'a> {
     /// The keys of the kernels of a filtered trace.
     keys: Option<KernelKeys>,
@@ -132,7 +132,8 @@ fn compute_sections(
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
         // Of a million kernels, only those of the table need keys; another order may begin with any.
-        let keyed = if options.sort == Sort::Total { request.top.of(kernels.len()) } else { kernels.len() };
+        let keyed =
+            if options.sort == Sort::Total { request.top.limit(kernels.len()) } else { kernels.len() };
         let names = kernels.iter().take(keyed).map(|group| Arc::clone(&group.label));
         (!report.is_combined).then(|| KernelKeys::ordered(names))
     });

@@ -4,7 +4,6 @@
 //! section by section ([`sections`]), and `render` prints it. The JSON types are those of
 //! `cli::report`; all figures come from `rtl-analysis`.
 
-/// The command line.
 pub mod args;
 mod bars;
 pub mod choices;
@@ -24,6 +23,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use cli::destination::format_of;
 use cli::report::Document;
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::Analysis;
@@ -33,6 +33,7 @@ use rtl_schema::Tables;
 
 use crate::args::Arguments;
 pub use crate::args::Options;
+use crate::choices::To;
 pub use crate::report::Report;
 use crate::request::Request;
 /// The formats that can be read, in words.
@@ -55,7 +56,16 @@ pub fn main(line: Vec<OsString>) -> ExitCode {
 /// # Errors
 /// As [`report()`].
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    report(&arguments.options, &arguments.traces, out)
+    let Arguments { traces, to, destination, mut options } = arguments;
+    let to = format_of(destination.output.as_deref(), to, To::Text)?;
+    (options.display.format, options.style) = to.parts();
+    if options.style.is_some()
+        && (options.all || options.info || options.health || !options.section.is_empty())
+    {
+        return Err(Failure::usage("the report of another tool has no sections")
+            .with_hint("leave out --to, or --all, --section, --info and --health"));
+    }
+    destination.write(&traces, out, |out| report(&options, &traces, out))
 }
 
 /// Prints a report on each trace, then one on all of them combined.
@@ -86,7 +96,7 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
     }
 }
 
-/// The report on all traces as `--format json` prints it, and what `pictures` makes of the analysis behind it. `None` where
+/// The report on all traces as `--to json` prints it, and what `pictures` makes of the analysis behind it. `None` where
 /// no trace could be read, as the messages say.
 ///
 /// # Errors
@@ -111,21 +121,19 @@ pub fn document<T>(
 /// A document, and what was made of the analysis behind it.
 #[derive(Debug)]
 pub struct Pictured<T> {
-    /// The report.
     pub document: Document,
     /// Made of the analysis.
     pub pictures: T,
-    /// Whether all traces could be read.
+    /// True if all traces could be read.
     pub exit: Exit,
 }
 
 /// The reports on traces.
 struct Computed {
-    /// On each.
     reports: Vec<Report>,
     /// On all of several.
     combined: Option<Report>,
-    /// Whether a trace could not be read.
+    /// True if a trace could not be read.
     failed: bool,
 }
 

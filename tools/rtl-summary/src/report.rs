@@ -8,22 +8,20 @@ use rtl_schema::Tables;
 use crate::choices::Top;
 use crate::tables::Scales;
 
-/// A report.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
     /// The trace; empty for several combined.
     pub input: Input,
-    /// Whether the report is on several traces combined.
+    /// True if the report is on several traces combined.
     pub is_combined: bool,
     /// The recording before any filter; none for several traces.
     pub recording: Option<Recording>,
-    /// The computed sections.
     pub sections: Sections,
     /// All groups of the main table, of which `sections` has the printed ones.
     pub groups: Option<AllGroups>,
     /// The file's contents, with `--info`.
     pub file: Option<FileInfo>,
-    /// The report of another tool, with `--style`.
+    /// The report of another tool, with `--to rpt` and the like.
     pub styled: Option<String>,
 }
 
@@ -42,7 +40,7 @@ pub struct Recording {
 
 impl Recording {
     /// The recording of these rows; none without a dispatch.
-    pub fn of(tables: &Tables) -> Option<Self> {
+    pub fn from_tables(tables: &Tables) -> Option<Self> {
         let dispatches = &tables.dispatches;
         Some(Self {
             span: overview::ops_span(tables).filter(|_| !dispatches.is_empty())?,
@@ -67,7 +65,6 @@ pub struct FileInfo {
 /// The groups of the main table, printed or not.
 #[derive(Debug, Clone, Copy)]
 pub struct AllGroups {
-    /// Their number.
     pub count: usize,
     /// The scales of their durations, which decide the units.
     pub(crate) scales: Scales,
@@ -100,13 +97,13 @@ impl Report {
             names.extend([gap.before.as_str(), gap.after.as_str()]);
         }
         if let Some(latency) = &sections.launches {
-            let kernels = &latency.kernels[..top.of(latency.kernels.len())];
+            let kernels = &latency.kernels[..top.limit(latency.kernels.len())];
             names.extend(kernels.iter().map(|kernel| kernel.name.as_str()));
         }
         if let Some(ranks) = &sections.ranks {
             names.extend(ranks.collectives.iter().map(|group| group.kernel.as_str()));
             names.extend(
-                ranks.kernels[..top.of(ranks.kernels.len())].iter().map(|kernel| kernel.name.as_str()),
+                ranks.kernels[..top.limit(ranks.kernels.len())].iter().map(|kernel| kernel.name.as_str()),
             );
             names.extend(ranks.outliers.iter().filter_map(|outlier| outlier.kernel.as_deref()));
             names.extend(ranks.steps.iter().map(|steps| steps.name.as_str()));

@@ -31,7 +31,7 @@ pub(crate) struct Request<'a> {
     /// The sections of the report on each of several traces.
     pub(crate) parts: Vec<&'static Section>,
     pub(crate) top: Top,
-    /// Whether one trace was named.
+    /// True if one trace was named.
     pub(crate) is_single: bool,
 }
 
@@ -65,12 +65,12 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Whether a section is requested.
+    /// Returns true if a section is requested.
     pub(crate) fn includes(&self, section: &Section) -> bool {
         self.sections.iter().any(|requested| requested.name == section.name)
     }
 
-    /// Whether the report gets the figures by which rtl-diff compares saved reports.
+    /// Returns true if the report gets the figures by which rtl-diff compares saved reports.
     pub(crate) fn for_comparison(&self) -> bool {
         let Options { style, info, display, .. } = self.options;
         let is_report = display.format == Format::Json && style.is_none() && !info;
@@ -110,7 +110,7 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
     let mut chosen: Vec<&Section> = match (options.section.as_slice(), is_csv) {
         _ if options.info => vec![&TRACE],
         (_, true) if options.health => {
-            return Err(Failure::usage("--health has no table").with_hint("use `--format json`"));
+            return Err(Failure::usage("--health has no table").with_hint("use `--to json`"));
         }
         _ if options.health => vec![&TRUST, &RANKS],
         ([], true) => vec![&KERNELS],
@@ -124,10 +124,10 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
         }
         ([_, _, ..], true) => {
             return Err(Failure::usage("csv holds one table, but several sections are requested")
-                .with_hint("name one `--section`, or use `--format json`"));
+                .with_hint("name one `--section`, or use `--to json`"));
         }
         ([only], true) if !only.has_table => {
-            return Err(Failure::usage("this section has no table").with_hint("use `--format json`"));
+            return Err(Failure::usage("this section has no table").with_hint("use `--to json`"));
         }
         _ => SECTIONS.into_iter().filter(|section| named(section)).collect(),
     };
@@ -138,7 +138,7 @@ fn sections(options: &Options) -> Result<Vec<&'static Section>, Failure> {
     Ok(chosen)
 }
 
-/// Whether people read the report, and asked for nothing more than the answer.
+/// Returns true if people read the report, and asked for nothing more than the answer.
 pub(crate) fn is_short(options: &Options) -> bool {
     let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
     is_for_people && !options.all && options.section.is_empty()

@@ -16,11 +16,8 @@ const NAME: usize = 60;
 /// When a report without `--section` prints a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
-    /// In every report.
     Always,
-    /// With `--all`.
     WithAll,
-    /// With `--by rank`.
     ByRank,
 }
 
@@ -33,7 +30,7 @@ pub struct Section {
     pub help: &'static str,
     /// When text and Markdown have it without `--section`. JSON has all but those about ranks.
     pub printed: Printed,
-    /// Whether it has a table, the only part that CSV prints.
+    /// True if it has a table, the only part that CSV prints.
     pub has_table: bool,
     /// Selects the columns that it needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
@@ -87,11 +84,11 @@ pub struct RenderOptions<'a> {
     pub top: Top,
     /// The display names of the kernels of the report; none where names are printed in full.
     pub names: &'a DisplayNames,
-    /// Whether sections were chosen, rather than all printed.
+    /// True if sections were chosen, rather than all printed.
     pub is_chosen: bool,
-    /// Whether only the table of the section is printed.
+    /// True if only the table of the section is printed.
     pub is_csv: bool,
-    /// Whether the report is the short one, without `--all` or `--section`.
+    /// True if the report is the short one, without `--all` or `--section`.
     pub is_short: bool,
 }
 
@@ -111,9 +108,7 @@ impl RenderOptions<'_> {
 pub enum Block {
     /// Labelled lines under the title of the report.
     Lines(Vec<(&'static str, String)>),
-    /// A table.
     Table {
-        /// The heading.
         heading: String,
         /// The rows; nothing is printed without any.
         table: Table,
@@ -129,7 +124,6 @@ pub enum Block {
 /// A sentence with others about it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paragraph {
-    /// The sentence.
     pub text: String,
     /// Printed below it.
     pub details: Vec<String>,
@@ -161,7 +155,7 @@ impl Block {
 
     /// A table of the first rows out of `len`, with a heading that shows both numbers.
     pub(crate) fn top_table(heading: &str, len: usize, top: Top, table: impl FnOnce(usize) -> Table) -> Self {
-        let shown = top.of(len);
+        let shown = top.limit(len);
         let heading = match shown < len {
             true => format!("{heading} ({shown} of {})", units::count(len as u64)),
             false => heading.to_owned(),

@@ -57,7 +57,7 @@ pub(crate) struct Scales {
 }
 
 impl Scales {
-    pub(crate) fn of<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
+    pub(crate) fn for_rows<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
         Self {
             total: Scale::of_totals(rows.clone().map(|stats| stats.total_ns)),
             call: Scale::of_calls(rows),

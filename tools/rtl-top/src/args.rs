@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use cli::args::CommandLine;
+use cli::{Exit, Meaning};
 
 /// What do recorded processes do now? A live view of their traces
 #[derive(Parser, Debug, Clone)]
@@ -17,9 +19,9 @@ pub struct Arguments {
     #[arg(long)]
     pub once: bool,
 
-    /// The format of --once: text or json
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
-    pub format: Format,
+    /// The format of the state, which is printed once: text or json
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    pub to: Option<Format>,
 
     /// Seconds between two looks at the files
     #[arg(long, value_parser = seconds, default_value = "0.5", value_name = "SECONDS")]
@@ -37,11 +39,25 @@ pub struct Arguments {
     #[arg(long)]
     pub full_names: bool,
 
-    #[command(flatten)]
-    pub console: cli::args::Console,
+    /// Print no notes, only errors
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
-/// The format of `--once`.
+impl CommandLine for Arguments {
+    const EXIT_CODES: &'static [Meaning] = &[
+        Exit::SUCCESS,
+        Exit::USAGE,
+        ("3", "a recording cannot be read"),
+        ("128+n", "signal n ended the view"),
+    ];
+
+    // It follows files that grow.
+    const COPIES_INPUTS: bool = false;
+    const HAS_THREADS: bool = false;
+}
+
+/// The values of `--to`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people; may change with any release
@@ -60,7 +76,7 @@ Examples:
       the process 4711, or what it started
   rtl top traces/
       a job: one line for each rank
-  rtl top trace_4711.db --once --format json
+  rtl top trace_4711.db --to json
       the figures, for a script";
 
 /// Seconds from 0.05 to an hour.

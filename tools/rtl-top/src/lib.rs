@@ -1,4 +1,4 @@
-//! What do recorded processes do now? The library behind `rtl-top`.
+//! A live view of recorded processes: the library behind `rtl-top`.
 //!
 //! [`args`] is the command line, `target` finds recordings, `watch` reads what is new of each, `text` makes lines of the
 //! figures, and `screen` shows these until the end. All figures come from [`rtl_analysis::live`].
@@ -30,9 +30,6 @@ const ROWS: usize = 10;
 /// # Errors
 /// Where there is nothing to watch, or no terminal to show it on.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
-    if arguments.format == Format::Json && !arguments.once {
-        return Err(Failure::usage("--format json needs --once").with_hint("the live view is for people"));
-    }
     let paths = target::recordings(&arguments.targets)?;
     // The screen is restored before a signal ends this process.
     atomic_file::keep_on_signals();
@@ -41,10 +38,11 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if job.watched.is_empty() {
         return Err(failures.into_iter().next().unwrap_or_else(|| Failure::usage("nothing to watch")));
     }
-    if !arguments.console.quiet {
+    if !arguments.quiet {
         failures.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
     }
-    let is_live = !arguments.once && job.watched.iter().any(|watched| !watched.is_over());
+    let is_live =
+        !arguments.once && arguments.to.is_none() && job.watched.iter().any(|watched| !watched.is_over());
     if is_live {
         if !(out.is_terminal() && std::io::stdin().is_terminal()) {
             return Err(
@@ -56,7 +54,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
         }
     }
     let document = job.document();
-    match arguments.format {
+    match arguments.to.unwrap_or_default() {
         Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&document)?)?,
         Format::Text => {
             let width = if arguments.full_names { None } else { Some(cli::terminal::width()) };

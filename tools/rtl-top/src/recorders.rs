@@ -13,7 +13,7 @@ const THREAD: &str = "rtl-record";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) pid: u32,
-    /// Its name as its process sees it.
+    /// The name as the process sees it.
     pub(crate) path: PathBuf,
     file: FileId,
 }
@@ -59,12 +59,12 @@ pub(crate) fn of_family(pid: u32) -> Vec<Recorder> {
     family.into_iter().flat_map(of).collect()
 }
 
-/// Whether the process exists.
+/// Returns true if the process exists.
 pub(crate) fn exists(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Whether a process records into this file: first the one that the file names, which has another number in a container.
+/// Returns true if a process records into this file: first the one that the file names, which has another number in a container.
 pub(crate) fn is_recording(path: &Path, pid: Option<i64>) -> bool {
     let Ok(file) = FileId::of(path) else { return false };
     let is_open = |recorder: &Recorder| recorder.file == file;

@@ -19,9 +19,7 @@ use crate::text::{self, View};
 /// How long a signal may wait for the next look at it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// What is shown.
 pub trait Source {
-    /// Its figures.
     fn document(&self) -> Document;
 
     /// Reads what is new. Returns whether more can come.

@@ -24,9 +24,8 @@ pub struct View {
 /// A line and its part in the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The text.
     pub text: String,
-    /// Whether it stands out.
+    /// True if it stands out.
     pub is_heading: bool,
 }
 

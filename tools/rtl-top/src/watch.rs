@@ -71,12 +71,11 @@ impl Watched {
         Ok(is_new)
     }
 
-    /// The file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether no more rows will come.
+    /// Returns true if no more rows will come.
     pub(crate) fn is_over(&self) -> bool {
         self.phase != Phase::Recording
     }

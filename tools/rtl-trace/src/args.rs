@@ -2,28 +2,31 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
+use cli::args::CommandLine;
+use cli::destination::{Endings, output_path};
+use cli::{Exit, Meaning};
 
 /// Run a command, record its GPU work and report where the time went
 ///
 /// Each process of the command that uses a GPU records a file; rtl-trace merges them into one trace. The command keeps
 /// its arguments, its input and output, its signals and its exit code.
 #[derive(Parser, Debug, Clone)]
-#[command(name = "rtl-trace", version, after_help = EXAMPLES, after_long_help = ENDING)]
+#[command(name = "rtl-trace", version, after_help = EXAMPLES)]
 pub struct Arguments {
-    /// The trace or the data set to write; an existing trace stays until the new one is complete [default: trace.db]
-    #[arg(short, long, value_name = "FILE")]
+    /// The trace or the data set to write [default: trace.db]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     pub output: Option<PathBuf>,
 
-    /// Format of the trace: native, or dataset (a run, named by --run) [default: native]
+    /// The format of the trace: native, or dataset (a run, named by --run) [default: native]
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     #[arg(conflicts_with_all = ["report", "recover", "control"])]
-    pub output_format: Option<Format>,
+    pub to: Option<Format>,
 
     #[command(flatten)]
     pub run: rtl_convert::run_name::RunName,
 
-    /// Replace a run of a data set
-    #[arg(long, requires = "output_format")]
+    /// Replace an existing trace with its summary, or a run of a data set; they stay until the new ones are complete
+    #[arg(long)]
     pub force: bool,
 
     /// The recording mode: lite, standard, hip or full [default: RTL_MODE, else standard]
@@ -54,8 +57,9 @@ pub struct Arguments {
     #[arg(long, value_name = "PID")]
     pub control: Option<u32>,
 
-    #[command(flatten)]
-    pub console: cli::args::Console,
+    /// Print no progress and no notes, only errors
+    #[arg(short, long, help_heading = "Output")]
+    pub quiet: bool,
 
     /// The command and its arguments; after --control, start or stop
     #[arg(
@@ -65,6 +69,19 @@ pub struct Arguments {
         allow_hyphen_values = true
     )]
     pub command: Vec<OsString>,
+}
+
+impl CommandLine for Arguments {
+    const EXIT_CODES: &'static [Meaning] = &[
+        ("that of the command", "or 128 + n if signal n ended it"),
+        Exit::USAGE,
+        ("125", "the command was not started, or it succeeded and its trace could not be written"),
+        ("126", "the command cannot be executed"),
+        ("127", "there is no such command"),
+    ];
+
+    // Recordings are files.
+    const COPIES_INPUTS: bool = false;
 }
 
 impl Arguments {
@@ -81,7 +98,7 @@ impl Arguments {
     /// The format of the trace.
     #[must_use]
     pub fn format(&self) -> Format {
-        self.output_format.unwrap_or(Format::Native)
+        self.to.unwrap_or(Format::Native)
     }
 }
 
@@ -108,33 +125,24 @@ pub enum Mode {
     Full,
 }
 
-macro_rules! examples {
-    () => {
-        "\
+impl Endings for Format {
+    fn endings(&self) -> &'static [&'static str] {
+        match self {
+            Self::Native => &[".db"],
+            Self::Dataset => &[],
+        }
+    }
+}
+
+const EXAMPLES: &str = "\
 Examples:
   rtl-trace python3 train.py --epochs 1
       trace.db, trace_summary.txt and trace.json.gz
   rtl-trace -o job.db -m standard --no-perfetto -- torchrun --nproc-per-node 8 train.py
       eight ranks in one trace, collectives included
-  rtl-trace --output-format dataset -o runs --job train --run monday -- python3 train.py
+  rtl-trace --to dataset -o runs --job train --run monday -- python3 train.py
       a run in the data set of many, for rtl-sql
   rtl-trace --no-preload ./program_with_asan
       a program that AddressSanitizer checks
   rtl recover
-      the trace of what a killed `rtl trace` has left here"
-    };
-}
-
-const EXAMPLES: &str = examples!();
-
-const ENDING: &str = concat!(
-    examples!(),
-    "
-
-Exit codes:
-  that of the command, or 128 + n if signal n ended it
-  2    usage error
-  125  the command was not started, or it succeeded and its trace could not be written
-  126  the command cannot be executed
-  127  there is no such command"
-);
+      the trace of what a killed `rtl trace` has left here";

@@ -77,7 +77,7 @@ impl Signals {
     }
 }
 
-/// Whether this process is in the foreground of its terminal, if it has one.
+/// Returns true if this process is in the foreground of its terminal, if it has one.
 fn is_in_foreground() -> bool {
     let terminal = File::open("/dev/tty");
     terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp()))

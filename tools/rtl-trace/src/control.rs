@@ -27,7 +27,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 struct Target {
     /// The folder of its control file.
     folder: OwnedFd,
-    /// Its pid in its own namespace: in a container another than outside.
+    /// The pid in the namespace of the process: in a container another than outside.
     pid: u32,
     /// The user from whom it accepts requests.
     user: u32,

@@ -9,7 +9,6 @@ use crate::args::{Arguments, Format};
 /// A run that was added.
 #[derive(Debug)]
 pub(crate) struct Added {
-    /// Its folder.
     pub(crate) path: PathBuf,
     /// The size of its tables in bytes.
     pub(crate) bytes: u64,
@@ -24,12 +23,12 @@ pub(crate) fn check(arguments: &Arguments) -> Result<(), Failure> {
     match arguments.format() {
         Format::Native if run.job.is_some() || run.name.is_some() => {
             Err(Failure::usage("--job and --run name a run of a data set")
-                .with_hint("--output-format dataset writes one"))
+                .with_hint("--to dataset writes one"))
         }
         Format::Native => Ok(()),
         Format::Dataset if arguments.output.is_none() || run.name.is_none() => {
             Err(Failure::usage("a run of a data set needs a folder and a name")
-                .with_hint("rtl-trace --output-format dataset -o DIR --run NAME COMMAND"))
+                .with_hint("rtl-trace --to dataset -o DIR --run NAME COMMAND"))
         }
         Format::Dataset => can_add(arguments),
     }

@@ -51,7 +51,7 @@ const SANITIZERS: [&str; 2] = ["libasan.so", "libclang_rt.asan"];
 /// The longest program that is searched, in bytes.
 const MAX_PROGRAM: u64 = 256 << 20;
 
-/// Whether the file of a program has the name of a library among its strings.
+/// Returns true if the file of a program has the name of a library among its strings.
 fn needs(program: &Path, library: &str) -> bool {
     let is_short = program.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_PROGRAM);
     let name = [b"\0", library.as_bytes()].concat();

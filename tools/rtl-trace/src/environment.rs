@@ -72,7 +72,7 @@ fn companion(
     Some(library.with_file_name("librtl_hip.so")).filter(|companion| is_hip && companion.exists())
 }
 
-/// Whether HIP calls are to be recorded, which needs preloaded libraries.
+/// Returns true if HIP calls are to be recorded, which needs preloaded libraries.
 #[must_use]
 pub fn records_hip(mode: Option<Mode>, inherited: impl Fn(&str) -> Option<OsString>) -> bool {
     mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip)

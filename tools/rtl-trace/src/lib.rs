@@ -6,7 +6,6 @@
 //! finds what a killed rtl-trace has left. librtl.so
 //! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
 
-/// The command line.
 pub mod args;
 pub mod command;
 pub mod control;
@@ -28,6 +27,7 @@ use std::io::Write;
 use std::path::Path;
 
 use atomic_file::IfExists;
+use cli::destination::{format_of, is_own_trace};
 use cli::{Exit, Failure, Output, ResultExt};
 use tempfile::TempDir;
 
@@ -40,14 +40,19 @@ use crate::target::Target;
 /// # Errors
 /// Where the command cannot be started, or it succeeded and its trace could not be written. Where the command failed, its
 /// exit code is kept and a failure of our own is only printed.
-pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
+pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(flag) = arguments.command.first().filter(|word| word.to_string_lossy().starts_with('-')) {
-        let what = format!("unexpected argument '{}'", flag.to_string_lossy());
+        let flag = flag.to_string_lossy();
+        let next = arguments.command.get(1).map(|word| word.to_string_lossy());
+        if let Some(moved) = cli::moved_flag("rtl-trace", &flag, next.as_deref()) {
+            return Err(moved);
+        }
+        let what = format!("unexpected argument '{flag}'");
         return Err(Failure::usage(what).with_hint("flags of the command follow the command; see `--help`"));
     }
     if let Some(pid) = arguments.control {
         let done = control::run(pid, &arguments.command)?;
-        if !arguments.console.quiet {
+        if !arguments.quiet {
             writeln!(out, "recording of process {pid} {done}").with_exit(status::OWN)?;
         }
         return Ok(Exit::Success);
@@ -55,16 +60,21 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(folder) = &arguments.recover {
         return recover(folder, &arguments, out);
     }
+    format_of(arguments.output.as_deref(), arguments.to, Format::Native)?;
     data_set::check(&arguments)?;
+    let target = Target::of(&arguments.trace());
     let program = std::env::current_exe().with_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
-    let target = Target::of(&arguments.trace());
-    let quiet = arguments.console.quiet;
+    let quiet = arguments.quiet;
     // From the first folder on, a signal is one for the command.
     let signals =
         Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
     recover::remove_empty(&target.parent());
     let (folder, _held) = recover::create(&target)?;
+    arguments.force |= arguments.output.is_none() && is_own_trace(&target.trace);
+    if arguments.format() == Format::Native && !arguments.force {
+        target.check_free(!arguments.no_perfetto, arguments.report)?;
+    }
     let (mode, is_preloaded) = (arguments.mode, !arguments.no_preload);
     let variables = environment::variables(&library, folder.path(), mode, is_preloaded, |name| var_os(name))?;
     if !quiet {
@@ -105,7 +115,7 @@ fn finish(
     exit: Exit,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let quiet = arguments.console.quiet;
+    let quiet = arguments.quiet;
     recordings::wait(folder.path(), signals, |count| {
         if !quiet {
             let are = if count == 1 { "process is" } else { "processes are" };
@@ -134,8 +144,10 @@ fn finish(
         out.warning(&format!("{are} not in the trace: {reason}; {}", diagnose::NEWER));
     }
     let written = match arguments.format() {
-        Format::Native => report::collect(&files, folder.path(), target, IfExists::Replace, out)
-            .map(|is_whole| (None, is_whole)),
+        Format::Native => {
+            report::collect(&files, folder.path(), target, IfExists::forced(arguments.force), out)
+                .map(|is_whole| (None, is_whole))
+        }
         Format::Dataset => report::whole(&files, folder.path(), out)
             .and_then(|(trace, is_whole)| Ok((Some(data_set::add(&trace, arguments)?), is_whole))),
     };
@@ -185,7 +197,7 @@ fn write_report(
     if arguments.report {
         report::write_page(target, out)?;
     }
-    if arguments.console.quiet {
+    if arguments.quiet {
         return Ok(String::new());
     }
     Ok(format!("{}{summary}\n{}", merged(processes), list(arguments, target, processes)?))
@@ -198,7 +210,7 @@ fn report_of_run(
     processes: usize,
     out: &mut Output,
 ) -> Result<String, Failure> {
-    if arguments.console.quiet {
+    if arguments.quiet {
         return Ok(String::new());
     }
     let summary = report::beginning(&report::summary(&run.path, out)?);

@@ -1,4 +1,4 @@
-//! What the tracer notes beside the recordings: the processes that have loaded it, and why one runs untraced.
+//! Notes of the tracer beside the recordings: the processes that have loaded it, and why one runs untraced.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The notes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
-    /// Whether a process has loaded the tracer, and it records.
+    /// True if a process has loaded the tracer, and it records.
     pub has_recorder: bool,
     /// Why processes run untraced, with their number, by reason.
     pub refusals: Vec<(String, usize)>,

@@ -28,7 +28,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Those of the recordings that hold something or may still get it: a process that is killed as it creates its file leaves one
+/// The recordings that hold something or may still get it: a process that is killed as it creates its file leaves one
 /// without tables.
 #[must_use]
 pub fn with_content(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -58,7 +58,7 @@ pub fn wait(folder: &Path, signals: &Signals, on_wait: impl FnOnce(usize)) -> io
     }
 }
 
-/// Whether a thread of the process in the file's name has the file open; the tracer's thread has its own descriptors.
+/// Returns true if a thread of the process in the file's name has the file open; the tracer's thread has its own descriptors.
 /// Processes of other hosts are invisible.
 pub(crate) fn is_recording(file: &Path) -> bool {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();

@@ -20,7 +20,6 @@ const ATTEMPTS: usize = 100;
 pub struct Left {
     /// The folder of the recordings.
     pub folder: PathBuf,
-    /// The recordings.
     pub files: Vec<PathBuf>,
     /// The outputs, of which none exists.
     pub target: Target,
@@ -84,7 +83,7 @@ pub fn remove_empty(parent: &Path) {
     }
 }
 
-/// Whether a process was started to record into the folder.
+/// Returns true if a process was started to record into the folder.
 fn is_named_by_a_process(folder: &Path) -> bool {
     let variable = [b"RTL_NOTES=", folder.as_os_str().as_bytes()].concat();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use atomic_file::{AtomicFile, IfExists, Options};
 use cli::args::{Console, Display};
 use cli::{Failure, Output, ResultExt};
-use rtl_merge::args::{Format, IdentityOptions};
+use rtl_merge::args::{Allow, Format};
 use rtl_schema::Trace;
 use tempfile::TempPath;
 
@@ -74,11 +74,10 @@ fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool
     let options = rtl_merge::args::Options {
         traces: recordings.to_vec(),
         output: Some(merged.to_owned()),
-        output_format: Some(Format::Native),
+        to: Some(Format::Native),
         force: true,
-        keep_going: true,
-        identity: IdentityOptions { allow_missing: true, ..IdentityOptions::default() },
-        console: quiet(),
+        allow: vec![Allow::Unreadable, Allow::MissingRanks, Allow::DifferentRuns],
+        console: Console::quiet(),
         ..rtl_merge::args::Options::default()
     };
     Ok(rtl_merge::merge(&options, out)?.failures.is_empty())
@@ -103,7 +102,7 @@ pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
 /// # Errors
 /// Where the trace cannot be read.
 pub fn summary(trace: &Path, out: &mut Output) -> Result<String, Failure> {
-    let display = Display { console: quiet(), ..Display::default() };
+    let display = Display { console: Console::quiet(), ..Display::default() };
     let options = rtl_summary::Options { display, all: true, ..rtl_summary::Options::default() };
     let traces = [trace.to_owned()];
     let (exit, text) = out.capture(|out| rtl_summary::report(&options, &traces, out));
@@ -111,15 +110,11 @@ pub fn summary(trace: &Path, out: &mut Output) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// What is printed of a summary.
+/// The part of a summary that is printed.
 #[must_use]
 pub fn beginning(summary: &str) -> String {
     let parts: Vec<&str> = summary.split("\n\n").take(PRINTED).collect();
     format!("{}\n", parts.join("\n\n").trim_end())
-}
-
-fn quiet() -> Console {
-    Console { quiet: true, ..Console::default() }
 }
 
 /// Writes the trace for Perfetto.
@@ -139,7 +134,7 @@ pub fn write_perfetto(target: &Target, out: &mut Output) -> Result<(), Failure> 
 /// # Errors
 /// As [`write_perfetto`].
 pub fn write_page(target: &Target, out: &mut Output) -> Result<(), Failure> {
-    let options = rtl_report::Options { force: true, console: quiet(), ..rtl_report::Options::default() };
+    let options = rtl_report::Options { force: true, quiet: true, ..rtl_report::Options::default() };
     rtl_report::write(&options, std::slice::from_ref(&target.trace), &target.page, out)?;
     Ok(())
 }

@@ -22,7 +22,6 @@ pub fn left_output(folder: &Path) -> Option<PathBuf> {
 /// The output files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The trace.
     pub trace: PathBuf,
     /// The summary, as text.
     pub summary: PathBuf,
@@ -47,6 +46,23 @@ impl Target {
             summary: beside("_summary.txt"),
             perfetto: beside(".json.gz"),
             page: beside("_report.html"),
+        }
+    }
+
+    /// Checks before the command runs that no output exists.
+    ///
+    /// # Errors
+    /// A usage error that names the one that does.
+    pub(crate) fn check_free(&self, perfetto: bool, page: bool) -> Result<(), Failure> {
+        let outputs = [
+            Some(&self.trace),
+            Some(&self.summary),
+            perfetto.then_some(&self.perfetto),
+            page.then_some(&self.page),
+        ];
+        match outputs.into_iter().flatten().find(|path| path.is_file()) {
+            Some(path) => Err(atomic_file::Error::Exists { path: path.clone() }.into()),
+            None => Ok(()),
         }
     }
 

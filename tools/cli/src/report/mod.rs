@@ -1,6 +1,6 @@
 //! The versioned report `rtl-summary/1`.
 //!
-//! rtl-summary and `rtl-merge --summary-only` write these types as JSON, which rtl-diff reads, and
+//! rtl-summary and `rtl-merge --to summary` write these types as JSON, which rtl-diff reads, and
 //! `docs/reference/rtl-summary.schema.json` describes them; a test of rtl-summary compares the two. Times are integer
 //! nanoseconds of the trace's own clock; means and shares are floating point. Within version 1 fields are only
 //! added, so a reader ignores unknown fields. The order of fields is the order of the JSON keys.
@@ -34,7 +34,6 @@ pub const SCHEMA: &str = "rtl-summary/1";
 /// A whole report. With several inputs `sections` covers all of them and `reports` has one entry for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
-    /// [`SCHEMA`].
     pub schema: String,
     /// The version of the program that wrote the report.
     pub tool_version: String,
@@ -52,13 +51,12 @@ pub struct Document {
     pub reports: Vec<Sections>,
 }
 
-/// One trace. `I` is [`TraceOverview`], or [`StreamedInfo`] in a report of `rtl-merge --summary-only`.
+/// One trace. `I` is [`TraceOverview`], or [`StreamedInfo`] in a report of `rtl-merge --to summary`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Input<I = TraceOverview> {
     /// The path as given.
     #[serde(default)]
     pub path: String,
-    /// The section `trace`.
     #[serde(flatten)]
     pub info: Option<I>,
     /// The region of interest.
@@ -80,24 +78,18 @@ pub struct Input<I = TraceOverview> {
 pub struct StreamedInfo {
     /// The stable name of the dialect.
     pub dialect: String,
-    /// The recording tool.
     pub tool: String,
     /// The version of the recording tool.
     pub tool_version: Option<String>,
-    /// The recording mode.
     pub mode: Option<String>,
-    /// All processes.
     pub processes: Vec<ProcessInfo>,
     /// Distinct ranks, sorted.
     pub ranks: Vec<u32>,
 }
 
-/// One metadata entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tag {
-    /// The name.
     pub tag: String,
-    /// The value.
     pub value: String,
 }
 
@@ -107,7 +99,7 @@ pub struct Sections {
     /// The position in [`Document::inputs`] of the trace that the sections are about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<usize>,
-    /// Whether the figures can be believed: about the whole trace, whatever the region of interest.
+    /// The verdict on the figures: about the whole trace, whatever the region of interest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
     /// Why not, and remarks.
@@ -119,7 +111,6 @@ pub struct Sections {
     /// Where GPU time is lost and why, most cost first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<Finding>>,
-    /// Kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernels: Option<Vec<Row>>,
     /// The `--by` of `groups`.
@@ -131,7 +122,6 @@ pub struct Sections {
     /// Dispatches that had not completed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_dispatches: Option<Vec<UnfinishedDispatch>>,
-    /// Kernel categories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Row>>,
     /// Busy and idle time of GPUs.
@@ -140,19 +130,16 @@ pub struct Sections {
     /// Gaps of GPUs by length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Vec<GpuGaps>>,
-    /// The longest gaps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_gaps: Option<Vec<Gap>>,
     /// Why GPUs were idle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Vec<GpuIdle>>,
-    /// Copies by direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies: Option<Vec<CopyGroup>>,
     /// API calls by function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<Vec<ApiGroup>>,
-    /// Memory by device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Vec<DeviceMemory>>,
     /// Operators of a framework.
@@ -161,24 +148,21 @@ pub struct Sections {
     /// API calls that had not returned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished_calls: Option<Vec<UnfinishedCall>>,
-    /// Launch latency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launches: Option<Latency>,
     /// Queue depth and reasons of idle time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Queues>,
-    /// Ranges and markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranges: Option<RangeReport>,
     /// Ranks, collectives and imbalance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Ranks>,
-    /// Findings.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sanity: Option<Sanity>,
 }
 
-/// The sections that `rtl-merge --summary-only` writes for each rank of each trace.
+/// The sections that `rtl-merge --to summary` writes for each rank of each trace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankReport {
     /// The position of the trace in [`Document::inputs`].

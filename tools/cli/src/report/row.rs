@@ -34,7 +34,7 @@ pub struct Row {
     /// Waits and transfers of a collective that was matched across ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
-    /// Its part of the total time of all rows, 0 to 1.
+    /// The part of the total time of all rows, 0 to 1.
     pub share: f64,
     /// The share of this row and all rows before it.
     pub cumulative_share: f64,
@@ -48,7 +48,6 @@ pub struct Row {
 /// The transfer phase of a collective, from the arrival of the last rank on: one value for each collective.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Transfers {
-    /// Matched collectives.
     pub collectives: u64,
     pub total_ns: i64,
     /// Calls of all ranks.
@@ -84,7 +83,6 @@ pub struct GpuRow {
 /// One kernel or one direction of copies on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
-    /// The kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
     /// The direction of copies.

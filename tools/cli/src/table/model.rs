@@ -1,6 +1,5 @@
 //! Rows under headers, before they are printed.
 
-/// Rows under headers.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub(super) columns: Vec<Column>,
@@ -10,9 +9,7 @@ pub struct Table {
 /// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Text.
     Left,
-    /// Numbers.
     Right,
 }
 
@@ -59,7 +56,6 @@ impl Column {
         }
     }
 
-    /// Numbers, right aligned.
     pub fn right(header: impl Into<String>) -> Self {
         Self { align: Align::Right, ..Self::left(header) }
     }
@@ -86,7 +82,7 @@ impl Column {
         Self { optional: Some(Optional::Late), ..self }
     }
 
-    /// Whether the column can be narrower than its texts.
+    /// Returns true if the column can be narrower than its texts.
     pub(super) fn is_flexible(&self) -> bool {
         self.shortens || self.wraps
     }
@@ -99,7 +95,7 @@ impl Column {
 }
 
 impl Cell {
-    /// The same for people and machines.
+    /// A text that is the same for people and machines.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), value: None, short: None }
     }
@@ -114,7 +110,7 @@ impl Cell {
         Self::number(crate::units::NONE, "")
     }
 
-    /// Whether people and machines get the same text.
+    /// Returns true if people and machines get the same text.
     pub(super) fn is_text(&self) -> bool {
         self.value.is_none()
     }
@@ -144,7 +140,6 @@ pub struct TableOf<R> {
 }
 
 impl<R> TableOf<R> {
-    /// Adds a column.
     #[must_use]
     pub fn column(mut self, column: Column, cell: impl Fn(&R) -> Cell) -> Self {
         for (row, cells) in self.rows.iter().zip(&mut self.table.rows) {
@@ -160,7 +155,6 @@ impl<R> TableOf<R> {
         if is_shown { self.column(column, cell) } else { self }
     }
 
-    /// The table.
     #[must_use]
     pub fn build(self) -> Table {
         self.table
@@ -193,7 +187,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Whether the table has no rows.
+    /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -21,7 +21,7 @@ const REAL: [&str; 8] = [
     "traces/made/rtl-hip.db",
 ];
 
-/// What a line of `rtl` did: its exit code, output and messages.
+/// The result of a line of `rtl`: its exit code, output and messages.
 struct Ran {
     code: i32,
     report: String,
@@ -47,7 +47,7 @@ fn add(folder: &Path, trace: &Path, run: &str) {
 
 /// A report as JSON without the names of inputs.
 fn json(folder: &Path, line: &[&str]) -> Value {
-    let ran = rtl(folder, &[line, &["--format", "json"]].concat());
+    let ran = rtl(folder, &[line, &["--to", "json"]].concat());
     assert!(ran.report.starts_with('{'), "{line:?}: {}", ran.messages);
     let mut report = serde_json::from_str(&ran.report).unwrap();
     forget_paths(&mut report);
@@ -85,7 +85,7 @@ fn assert_same_reports(trace: &Path) {
 /// Holds that the run of the data set `runs` in a folder has the reports of its trace with each of these flags.
 fn assert_same_with(flags: &[&[&str]], folder: &Path, trace: &Path) {
     for &flags in flags {
-        let of = |input: &str| rtl(folder, &[&["summary", "--format", "json", input][..], flags].concat());
+        let of = |input: &str| rtl(folder, &[&["summary", "--to", "json", input][..], flags].concat());
         let (expected, found) = (of(trace.to_str().unwrap()), of("runs"));
         assert_eq!(found.code, expected.code, "{}: {}", trace.display(), found.messages);
         if expected.report.is_empty() {
@@ -219,7 +219,7 @@ fn ranks_are_merged_into_a_run() {
     let ranks: Vec<&str> = ranks.iter().map(|rank| rank.to_str().unwrap()).collect();
     let merge = |line: &[&str]| rtl(folder.path(), &[&["merge", "-q"][..], line, &ranks].concat());
     assert_eq!(merge(&["-o", "job.db"]).code, 0);
-    let set = ["--output-format", "dataset", "-o", "runs", "--job", "train", "--run", "friday"];
+    let set = ["--to", "dataset", "-o", "runs", "--job", "train", "--run", "friday"];
     let added = merge(&set);
     assert_eq!(added.code, 0, "{}", added.messages);
     let report = |input| json(folder.path(), &["summary", input]);
@@ -228,7 +228,7 @@ fn ranks_are_merged_into_a_run() {
     let expected = "rtl: error: runs has the run friday of the job train\nhint: --run NAME gives";
     assert!(again.code == 2 && again.messages.starts_with(expected), "{}", again.messages);
     assert_eq!(merge(&[&set[..], &["--force"]].concat()).code, 0);
-    for line in [&["--output-format", "dataset", "-o", "runs"][..], &["-o", "x.db", "--run", "x"]] {
+    for line in [&["--to", "dataset", "-o", "runs"][..], &["-o", "x.db", "--run", "x"]] {
         let refused = merge(line);
         assert_eq!((refused.code, refused.messages.lines().count()), (2, 2), "{}", refused.messages);
     }

@@ -1,4 +1,4 @@
-//! What scripts look for that were written for rocm-trace-lite's `rtl` is still there. What is not: docs/guide/migrating.md.
+//! The lines that scripts look for that were written for rocm-trace-lite's `rtl` is still there. Others are not: docs/guide/migrating.md.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,8 +28,8 @@ const KEPT: [Kept; 15] = [
         &[],
     ),
     ("convert one.db", 0, &["Written one.json.gz"], &[]),
-    ("convert two.db -f perfetto -o out.json", 0, &["Written out.json"], &[]),
-    ("convert two.db -f rocprofv3", 0, &["Written two_results.json"], &[]),
+    ("convert two.db --to perfetto -o out.json", 0, &["Written out.json"], &[]),
+    ("convert two.db --to rocprofv3", 0, &["Written two_results.json"], &[]),
     ("convert missing.db", 3, &[], &["rtl: error:"]),
     ("trace", 2, &[], &["rtl: error:"]),
     ("trace true", 0, &[], &["rtl: warning: no GPU work was recorded"]),

@@ -55,7 +55,7 @@ fn write_inputs(folder: &Path) {
     }
     let whole = std::fs::read(folder.join("one.db")).unwrap();
     let report = Command::new(Path::new(env!("CARGO_BIN_EXE_rtl")).with_file_name("rtl-summary"))
-        .args(["--format", "json"])
+        .args(["--to", "json"])
         .arg(folder.join("one.db"))
         .output()
         .unwrap();

@@ -53,7 +53,7 @@ fn a_file_that_is_not_named_lies_beside_the_trace_and_replaces_nothing_unasked()
     let folder = Folder::new();
     std::fs::copy(support::database("", support::Layout::Native).unwrap(), folder.path("in.db")).unwrap();
     for (line, written) in
-        [("", "in.json.gz"), ("-f rocprofv3", "in_results.json"), ("-f pftrace", "in.pftrace")]
+        [("", "in.json.gz"), ("--to rocprofv3", "in_results.json"), ("--to pftrace", "in.pftrace")]
     {
         assert_eq!(folder.run(&format!("in.db {line}")).0, 0, "{line}");
         assert!(folder.path(written).exists(), "{written}");

@@ -253,7 +253,7 @@ fn an_output_replaces_a_file_only_when_told_and_never_the_input() {
     let (code, answer, messages) = folder.run("in.db -o out.json");
     assert_eq!((code, answer.as_str()), (2, ""));
     assert_eq!(messages, "rtl-convert: error: out.json exists\nhint: --force replaces it\n");
-    let (code, _, messages) = folder.run("in.db -o in.db --to perfetto-json --force");
+    let (code, _, messages) = folder.run("in.db -o in.db --to native --force");
     assert_eq!((code, messages.lines().next()), (2, Some("rtl-convert: error: in.db is an input")));
     assert_eq!(std::fs::read(&input).unwrap(), before);
 }
@@ -275,9 +275,9 @@ fn to_names_a_format_or_a_moment() {
     let folder = Folder::new();
     folder.story("two-kernels");
     assert_eq!(folder.run("in.db -o named --to perfetto-json").0, 0);
-    assert_eq!(folder.run("in.db -o half.json --to 50%").0, 0);
+    assert_eq!(folder.run("in.db -o half.json --time ..50%").0, 0);
     assert!(
-        drawn(&events(&folder, "half.json", "--force --to 1ns")).len()
+        drawn(&events(&folder, "half.json", "--force --time ..1ns")).len()
             < expected(&folder.path("in.db")).len()
     );
 }

@@ -49,10 +49,11 @@ fn every_format_of_one_file_is_written_through_a_fifo() {
         ("rocprofv3-json", "a_results.json"),
         ("rocpd", "a_results.db"),
     ] {
-        folder.answer(&format!("--quiet in.db -f {format} -o {name}"));
+        folder.answer(&format!("--quiet in.db --to {format} -o {name}"));
         for force in ["", "--force"] {
-            let script =
-                format!("mkfifo fifo; cat fifo > got & $RTL --quiet in.db -f {format} {force} -o fifo; wait");
+            let script = format!(
+                "mkfifo fifo; cat fifo > got & $RTL --quiet in.db --to {format} {force} -o fifo; wait"
+            );
             assert_eq!(shell(&folder, &script), (0, String::new()), "{format}");
             let same = fs::read(folder.path("got")).unwrap() == fs::read(folder.path(name)).unwrap();
             // The identity of a rocpd database is random.
@@ -69,7 +70,7 @@ fn folders_of_tables_do_not_replace_a_fifo() {
     for format in ["csv", "parquet"] {
         for force in ["", "--force"] {
             let (code, messages) =
-                shell(&folder, &format!("mkfifo fifo 2>&-; $RTL in.db -f {format} {force} -o fifo"));
+                shell(&folder, &format!("mkfifo fifo 2>&-; $RTL in.db --to {format} {force} -o fifo"));
             assert_eq!(code, 2, "{messages}");
             assert!(fs::symlink_metadata(folder.path("fifo")).unwrap().file_type().is_fifo());
         }
@@ -83,8 +84,8 @@ fn standard_output_holds_the_output_and_nothing_else() {
     folder.answer("--quiet in.db -o expected.json");
     let expected = fs::read(folder.path("expected.json")).unwrap();
     for script in [
-        "$RTL in.db -o /dev/stdout -f perfetto-json > got",
-        "$RTL in.db -o /dev/stdout -f perfetto-json | cat > got",
+        "$RTL in.db -o /dev/stdout --to perfetto-json > got",
+        "$RTL in.db -o /dev/stdout --to perfetto-json | cat > got",
     ] {
         assert_eq!(shell(&folder, script), (0, String::new()));
         assert!(fs::read(folder.path("got")).unwrap() == expected, "{script}");

@@ -13,7 +13,7 @@ use crate::input::{Run, label};
 #[derive(Debug, Default)]
 pub(super) struct JoinedSide<'a> {
     pub(super) kernels: Vec<JoinedKernel<'a>>,
-    /// For each run and each of its kernels the position in `kernels`.
+    /// The position of each kernel of each run in `kernels`.
     pub(super) of_run: Vec<Vec<usize>>,
     /// Time of all kernels but collectives, and of all, in all runs, in ns.
     totals: [i128; 2],
@@ -28,7 +28,7 @@ pub(super) struct JoinedKernel<'a> {
     pub(super) label: String,
     /// The kernel in each run, `None` where it did not run.
     pub(super) in_runs: Vec<Option<&'a Kernel>>,
-    /// Its calls in each run; one position is the same run for every kernel.
+    /// The calls in each run; one position is the same run for every kernel.
     pub(super) runs: Vec<KernelRun>,
     /// The waits of a collective that is compared by transfer: then `runs` are transfers.
     pub(super) waits: Option<Waits>,
@@ -36,7 +36,7 @@ pub(super) struct JoinedKernel<'a> {
 
 impl<'a> JoinedSide<'a> {
     /// Joins the kernels of all runs, by name and launch shape.
-    pub(super) fn of(runs: &'a [Run]) -> Self {
+    pub(super) fn new(runs: &'a [Run]) -> Self {
         let mut side = Self::default();
         let mut positions = HashMap::new();
         for (at, run) in runs.iter().enumerate() {

@@ -28,7 +28,7 @@ use crate::settings::Settings;
 /// Compares. [`Comparison::incomparable`] is set for a side without runs or without kernels.
 pub(crate) fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Comparison {
     let sides = [baseline, candidate];
-    let mut joined = sides.map(JoinedSide::of);
+    let mut joined = sides.map(JoinedSide::new);
     let features = joined.each_ref().map(JoinedSide::features);
     let exact = join::exact(&joined);
     // Work has names that both sides state, so nothing is guessed.
@@ -115,7 +115,7 @@ fn limited((runs, side): (&[Run], &str)) -> Option<String> {
     Some(format!("{side}: trust is limited: {first}{others}"))
 }
 
-/// What the figures of a side leave out.
+/// Notes on what the figures of a side leave out.
 fn left_out((runs, side): (&[Run], &str)) -> Option<String> {
     let steps: Vec<&Steps> = runs.iter().filter_map(|run| run.steps.as_ref()).collect();
     let first = steps.first()?;

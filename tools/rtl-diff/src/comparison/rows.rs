@@ -13,10 +13,10 @@ use crate::settings::Settings;
 pub(super) fn rows(sides: &[JoinedSide<'_>; 2], matching: &Matching, settings: &Settings) -> Vec<Row> {
     let pairs = matching.pairs.iter().map(|pair| {
         let pairing = Pairing { method: pair.method, score: pair.score };
-        Pair::of(sides, [Some(pair.baseline), Some(pair.candidate)], Some(pairing))
+        Pair::new(sides, [Some(pair.baseline), Some(pair.candidate)], Some(pairing))
     });
-    let removed = matching.removed.iter().map(|&at| Pair::of(sides, [Some(at), None], None));
-    let new = matching.new.iter().map(|&at| Pair::of(sides, [None, Some(at)], None));
+    let removed = matching.removed.iter().map(|&at| Pair::new(sides, [Some(at), None], None));
+    let new = matching.new.iter().map(|&at| Pair::new(sides, [None, Some(at)], None));
     // Guesses and kernels of one side must not count among those that are judged together.
     let (certain, rest): (Vec<Pair<'_>>, Vec<Pair<'_>>) =
         pairs.chain(removed).chain(new).flatten().partition(Pair::is_certain);
@@ -35,7 +35,7 @@ pub(super) fn rows(sides: &[JoinedSide<'_>; 2], matching: &Matching, settings: &
 /// A kernel of both sides, or of one.
 struct Pair<'a> {
     kernels: [Option<&'a JoinedKernel<'a>>; 2],
-    /// Its kernel in the baseline, else in the candidate.
+    /// The kernel in the baseline, else in the candidate.
     first: &'a JoinedKernel<'a>,
     pairing: Option<Pairing>,
     shares: [f64; 2],
@@ -44,7 +44,7 @@ struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// The kernels at these positions; `None` without any.
-    fn of(sides: &'a [JoinedSide<'a>; 2], at: [Option<usize>; 2], pairing: Option<Pairing>) -> Option<Self> {
+    fn new(sides: &'a [JoinedSide<'a>; 2], at: [Option<usize>; 2], pairing: Option<Pairing>) -> Option<Self> {
         let kernels = [0, 1].map(|side| at[side].map(|at| &sides[side].kernels[at]));
         let [baseline, candidate] = kernels.map(|kernel| kernel.and_then(|kernel| kernel.waits));
         Some(Self {

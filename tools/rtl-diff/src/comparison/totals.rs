@@ -8,11 +8,10 @@ use crate::input::Run;
 /// Confidence of the lower bound of a change: it is too high once in a hundred comparisons.
 const LEVEL: f64 = 0.99;
 
-/// Computes all figures.
 pub(super) fn totals(sides: [&[Run]; 2]) -> Totals {
     let total = |figure: fn(&Run) -> f64, relative: bool| {
         let [before, after] = sides.map(|runs| runs.iter().map(figure).collect::<Vec<f64>>());
-        Total::of(&before, &after, relative)
+        Total::new(&before, &after, relative)
     };
     Totals {
         kernel_ns: total(kernel_time, true),
@@ -24,7 +23,7 @@ pub(super) fn totals(sides: [&[Run]; 2]) -> Totals {
 
 impl Total {
     /// Compares logarithms if `relative`, so that the same change up and down has the same size.
-    fn of(before: &[f64], after: &[f64], relative: bool) -> Self {
+    fn new(before: &[f64], after: &[f64], relative: bool) -> Self {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
         let mut total = Self { baseline: mean(before), candidate: mean(after), ..Self::default() };
         let usable = |value: &f64| !relative || *value > 0.0;
@@ -83,14 +82,14 @@ mod tests {
 
     #[test]
     fn one_run_a_side_has_a_change_and_no_bound() {
-        let total = Total::of(&[100.0], &[110.0], true);
+        let total = Total::new(&[100.0], &[110.0], true);
         assert!((total.change.unwrap_or_default() - 0.1).abs() < 1e-12);
         assert_eq!(total.change_at_least, None);
     }
 
     #[test]
     fn the_bound_lies_below_the_change_by_what_runs_differ() {
-        let total = Total::of(&[100.0, 102.0, 98.0], &[110.0, 112.0, 108.0], true);
+        let total = Total::new(&[100.0, 102.0, 98.0], &[110.0, 112.0, 108.0], true);
         let (change, bound) = (total.change.unwrap_or_default(), total.change_at_least.unwrap_or_default());
         // In logarithms: a change of 0.0954, a standard error of 0.0156, and 3.747 of it at four degrees of freedom.
         assert!((0.0999..0.1001).contains(&change) && (0.037..0.038).contains(&bound), "{change} {bound}");
@@ -98,8 +97,8 @@ mod tests {
 
     #[test]
     fn nothing_to_compare_with_is_no_change_and_no_nan() {
-        assert_eq!(Total::of(&[], &[5.0], true).change, None);
-        assert_eq!(Total::of(&[0.0], &[5.0], true).change, None);
-        assert_eq!(Total::of(&[0.0], &[0.25], false).change, Some(0.25));
+        assert_eq!(Total::new(&[], &[5.0], true).change, None);
+        assert_eq!(Total::new(&[0.0], &[5.0], true).change, None);
+        assert_eq!(Total::new(&[0.0], &[0.25], false).change, Some(0.25));
     }
 }

@@ -36,11 +36,11 @@ pub(crate) struct Comparison {
     pub(crate) other_work: Option<String>,
     /// Set if the sides cannot be compared at all, or are not compared because they are not comparable.
     pub(crate) incomparable: Option<String>,
-    /// Whether the user can allow the comparison all the same.
+    /// True if the user can allow the comparison all the same.
     pub(crate) is_refused: bool,
     /// The complete steps of each run of each side, where it has steps.
     pub(crate) steps: [Vec<Option<Steps>>; 2],
-    /// What is compared in place of kernels.
+    /// The work that is compared in place of kernels.
     pub(crate) work: Option<WorkComparison>,
 }
 
@@ -84,7 +84,6 @@ pub(crate) struct Totals {
     pub(crate) wall_ns: Total,
     /// Idle time as a share of wall.
     pub(crate) idle_share: Total,
-    /// Kernel launches.
     pub(crate) launches: Total,
 }
 
@@ -115,7 +114,6 @@ pub(crate) enum Change {
     Slower,
     /// Slower beyond doubt, by no more than is allowed.
     SlowerAllowed,
-    /// Faster beyond doubt.
     Faster,
     /// Only the candidate has it.
     New,
@@ -130,7 +128,7 @@ pub(crate) enum Change {
 }
 
 impl Change {
-    /// Its name in every format.
+    /// The name in every format.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Slower => "slower",
@@ -159,12 +157,11 @@ pub(crate) struct Pairing {
     pub(crate) score: f64,
 }
 
-/// One kernel.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
-    /// Its name in the candidate; in the baseline if it is removed.
+    /// The name in the candidate; in the baseline if it is removed.
     pub(crate) name: String,
-    /// Its name in the baseline, if different.
+    /// The name in the baseline, if different.
     pub(crate) former: Option<String>,
     /// The launch shape, if it distinguishes kernels.
     pub(crate) launch: Option<String>,
@@ -190,21 +187,21 @@ pub(crate) struct Row {
     pub(crate) detectable: Option<f64>,
     /// How many runs a side would decide an undecided kernel.
     pub(crate) runs_to_decide: Option<usize>,
-    /// Its share of the GPU time, on the side where that is larger.
+    /// The share of the GPU time, on the side where that is larger.
     pub(crate) share: f64,
     /// Change of its time in a run, averaged over runs, in ns.
     pub(crate) change_ns: f64,
-    /// Its calls on each side that has the kernel.
+    /// The calls on each side that has the kernel.
     #[serde(flatten)]
     pub(crate) sides: Sides<Option<Side>>,
     /// The method that paired the two names, if both sides have the kernel.
     pub(crate) pairing: Option<Pairing>,
     /// The slope over many past runs.
     pub(crate) drift: Option<Drift>,
-    /// Its share of the GPU time on each side.
+    /// The share of the GPU time on each side.
     #[serde(skip)]
     pub(crate) shares: [f64; 2],
-    /// Whether its share of the GPU time and its calls are large enough to count.
+    /// True if its share of the GPU time and its calls are large enough to count.
     #[serde(skip)]
     pub(crate) is_large: bool,
 }
@@ -220,12 +217,12 @@ impl Row {
         [self.sides.baseline, self.sides.candidate].map(Option::unwrap_or_default)
     }
 
-    /// Whether its change is beyond doubt, or it is new, removed or renamed.
+    /// Returns true if its change is beyond doubt, or it is new, removed or renamed.
     pub(crate) fn has_changed(&self) -> bool {
         !matches!(self.change, Change::Undecided | Change::Unchanged)
     }
 
-    /// Whether the kernel gate applies to it.
+    /// Returns true if the kernel gate applies to it.
     pub(crate) fn is_gated(&self) -> bool {
         (!self.collective || self.waits.is_some())
             && !matches!(self.change, Change::New | Change::Removed | Change::Renamed)

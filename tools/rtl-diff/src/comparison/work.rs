@@ -11,9 +11,9 @@ use super::sides::Sides;
 pub(crate) struct WorkComparison {
     pub(crate) key: WorkKey,
     pub(crate) whole: Option<Whole>,
-    /// Of the typical runs.
+    /// Figures of the typical runs.
     pub(crate) terms: Option<WorkTerms>,
-    /// Whether times are those of one step; else of a whole run.
+    /// True for times of one step, else they are of a whole run.
     pub(crate) is_per_step: bool,
 }
 
@@ -50,13 +50,13 @@ pub(crate) struct WorkTerms {
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
     pub(crate) name: String,
-    /// Its time; `None` on a side that lacks it.
+    /// The time; `None` on a side that lacks it.
     pub(crate) baseline_ns: Option<i64>,
     pub(crate) candidate_ns: Option<i64>,
 }
 
 impl Item {
-    /// Whether both sides have it.
+    /// Returns true if both sides have it.
     pub(crate) fn is_matched(&self) -> bool {
         self.baseline_ns.is_some() && self.candidate_ns.is_some()
     }

@@ -1,4 +1,4 @@
-//! What a reader wants first: the verdict with what decided it, what changed, what is undecided and how many runs decide it.
+//! The beginning of a report for people: the verdict with what decided it, what changed, what is undecided and how many runs decide it.
 
 use std::cmp::Reverse;
 
@@ -20,24 +20,23 @@ const RUNS: &str = "five runs a side, recorded in turn";
 pub(super) struct Digest<'a> {
     /// The verdict in a word or two.
     pub(super) word: &'static str,
-    /// What decided it, and the change of wall.
+    /// The reasons, and the change of wall.
     pub(super) reason: String,
-    /// Rows that changed.
     pub(super) changed: Vec<&'a Row>,
     /// Undecided rows that are large enough to count, the largest change first.
     pub(super) undecided: Vec<&'a Row>,
-    /// What decides these.
+    /// How many more runs would decide these.
     pub(super) remedy: Option<String>,
     /// The terms of the change of wall.
     pub(super) wall: Option<String>,
     /// How many rows are left.
     pub(super) rest: Option<String>,
-    /// What to do about the verdict.
+    /// The advice on the verdict.
     pub(super) next: Option<String>,
 }
 
 impl<'a> Digest<'a> {
-    pub(super) fn of(report: &Report<'a>) -> Self {
+    pub(super) fn new(report: &Report<'a>) -> Self {
         let rows = report.comparison.rows.as_slice();
         let names = DisplayNames::of(rows.iter().map(|row| row.name.as_str()));
         let mut changed: Vec<&Row> = rows.iter().filter(|row| row.has_changed()).collect();
@@ -62,7 +61,6 @@ impl<'a> Digest<'a> {
         }
     }
 
-    /// The first line.
     pub(super) fn headline(&self) -> String {
         format!("{}: {}", self.word, self.reason)
     }
@@ -140,7 +138,7 @@ fn reason(
     }
 }
 
-/// That wall is longer although no kernel is slower, if it is.
+/// The note that wall is longer although no kernel is slower.
 fn slower_wall(report: &Report<'_>) -> Option<String> {
     let comparison = report.comparison;
     let total = &comparison.totals.wall_ns;
@@ -158,7 +156,7 @@ fn slower_wall(report: &Report<'_>) -> Option<String> {
     })
 }
 
-/// What a gate says, with its kernels first.
+/// The sentence of a gate, with its kernels first.
 fn of_gate(report: &Report<'_>, gate: &Gate<'_>, names: &DisplayNames) -> String {
     let allowed =
         gate.threshold.map(|threshold| format!("allowed {}", signed(threshold, gate.rule == Rule::Idle)));
@@ -199,7 +197,7 @@ fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>, row: &Row, names: &DisplayNa
     format!("{}{change}{details}{more}", crate::input::label(names.get(&row.name), row.launch.as_deref()))
 }
 
-/// What decides the undecided rows.
+/// The sentence on what would decide the undecided rows.
 fn remedy(report: &Report<'_>, undecided: &[&Row]) -> Option<String> {
     if report.comparison.incomparable.is_some() {
         return None;

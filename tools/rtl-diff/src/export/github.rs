@@ -39,7 +39,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     }
     write(out, "error", errors)?;
     write(out, "warning", warnings)?;
-    writeln!(out, "::notice title=rtl-diff::{}", data(&Digest::of(report).headline()))
+    writeln!(out, "::notice title=rtl-diff::{}", data(&Digest::new(report).headline()))
 }
 
 fn message(row: &Row, names: &DisplayNames) -> String {

@@ -35,7 +35,7 @@ pub struct PagePart {
 /// # Errors
 /// None: writing to memory succeeds.
 pub(crate) fn part(report: &Report<'_>) -> io::Result<PagePart> {
-    let digest = Digest::of(report);
+    let digest = Digest::new(report);
     let mut document = Vec::new();
     json::render(report, usize::MAX, &mut document)?;
     let sections = [Some(verdict(report, &digest)), wall(report), work(report), rows(report), sides(report)];
@@ -49,7 +49,7 @@ pub(crate) fn part(report: &Report<'_>) -> io::Result<PagePart> {
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let PagePart { badge, sections, data } = part(report)?;
     let page = Page {
-        title: format!("{} - rtl diff", Digest::of(report).word),
+        title: format!("{} - rtl diff", Digest::new(report).word),
         header: header(report, &badge),
         sections,
         data: vec![data],
@@ -235,7 +235,7 @@ fn rows(report: &Report<'_>) -> Option<Section> {
     Some(Section { id: "changes", title: "Changes", note: note.to_owned(), content: table.render() })
 }
 
-/// What was recorded differently, and the files.
+/// The differences of the recordings, and the files.
 fn sides(report: &Report<'_>) -> Option<Section> {
     let comparison = report.comparison;
     let runs = |runs: &[Vec<std::path::PathBuf>]| -> Vec<String> {

@@ -14,7 +14,6 @@ use crate::comparison::{Difference, RenameCandidates, Row, Totals, Whole, WorkTe
 use crate::gates::{Gate, Outcome};
 use crate::input::Steps;
 
-/// The whole report.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -66,11 +65,11 @@ pub(super) fn render(report: &Report<'_>, rows: usize, out: &mut dyn Write) -> i
         schema: "rtl-diff/1",
         tool_version: env!("CARGO_PKG_VERSION"),
         verdict: report.verdict,
-        headline: Digest::of(report).headline(),
+        headline: Digest::new(report).headline(),
         incomparable: comparison.incomparable.as_deref(),
         by: comparison.by,
-        baseline: RunList::of(&comparison.baseline, &comparison.steps[0]),
-        candidate: RunList::of(&comparison.candidate, &comparison.steps[1]),
+        baseline: RunList::new(&comparison.baseline, &comparison.steps[0]),
+        candidate: RunList::new(&comparison.candidate, &comparison.steps[1]),
         differences: &comparison.differences,
         notes: comparison.notes.iter().chain(&comparison.other_work).map(String::as_str).collect(),
         gates: report.gates,
@@ -94,7 +93,7 @@ pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Resul
 }
 
 impl<'a> RunList<'a> {
-    fn of(runs: &[Vec<PathBuf>], steps: &'a [Option<Steps>]) -> Self {
+    fn new(runs: &[Vec<PathBuf>], steps: &'a [Option<Steps>]) -> Self {
         let names = |files: &Vec<PathBuf>| files.iter().map(|file| file.display().to_string()).collect();
         Self { runs: runs.iter().map(names).collect(), steps }
     }

@@ -29,7 +29,7 @@ pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn 
 
 fn comment(report: &Report<'_>, rows: usize) -> io::Result<String> {
     let comparison = report.comparison;
-    let digest = Digest::of(report);
+    let digest = Digest::new(report);
     let mut out = Vec::new();
     let sign = match digest.word {
         "pass" | "faster" | "unchanged" => ":white_check_mark:",

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, IfExists, Options};
 use cli::color::Paint;
+use cli::destination::{STANDARD_OUTPUT, format_of};
 use cli::{Failure, Layout};
 
 pub use self::html::PagePart;
@@ -29,43 +30,51 @@ use crate::args::{self, Format};
 /// The number of kernels in text and Markdown unless `--top` is set.
 const DEFAULT_ROWS: usize = 10;
 
-/// The files to write, created before the traces are read.
+/// The files to write, created before the traces are read; `None` is standard output.
 #[derive(Debug)]
-pub(crate) struct Exports(Vec<(Format, AtomicFile)>);
+pub(crate) struct Exports(Vec<(Format, Option<AtomicFile>)>);
 
 impl Exports {
-    /// Creates the files of `-o`.
+    /// Creates the files of `-o`. Without one, standard output is the only output.
     ///
     /// # Errors
-    /// Where a file cannot be created, or an output is also an input.
+    /// Where a file cannot be created or exists, has the ending of another format, or is an input.
     pub(crate) fn open(output: &args::Output, inputs: &[&Path]) -> Result<Self, Failure> {
-        let options = Options { if_exists: IfExists::Replace, inputs };
-        let file = |(format, path): &(Format, PathBuf)| Ok((*format, AtomicFile::create(path, &options)?));
+        if output.output.is_empty() {
+            return Ok(Self(vec![(output.to.unwrap_or_default(), None)]));
+        }
+        let options = Options { if_exists: IfExists::forced(output.force), inputs };
+        let is_printed = |path: &PathBuf| path.as_os_str() == STANDARD_OUTPUT;
+        // `--to` is the format of the printed report if there is one, beside which files have the formats of their endings.
+        let prints = output.output.iter().any(is_printed);
+        let file = |path: &PathBuf| {
+            let to = output.to.filter(|_| is_printed(path) || !prints);
+            let format = format_of(Some(path), to, Format::Text)?;
+            let file = AtomicFile::create(path, &options)?;
+            Ok((format, Some(file).filter(|file| !file.destination().is_standard_output())))
+        };
         Ok(Self(output.output.iter().map(file).collect::<Result<_, Failure>>()?))
     }
 
-    /// Writes all files, then prints the report, whether its gates hold or not. Standard output holds one document: a
-    /// format that `-o` writes to it takes the place of the report.
+    /// Writes all outputs, whether the gates of the report hold or not.
     pub(crate) fn write(
         self,
         report: &Report<'_>,
         output: &args::Output,
         out: &mut cli::Output,
     ) -> Result<(), Failure> {
-        let is_taken = self.0.iter().any(|(_, file)| file.destination().is_standard_output());
         for (format, file) in self.0 {
+            let Some(file) = file else {
+                let paint = Paint::new(output.console.color, out.is_terminal());
+                render(format, report, options(format, output, cli::terminal::width(), paint), out)?;
+                continue;
+            };
             let mut writer = file.writer()?;
             let width = cli::terminal::PIPE_WIDTH;
             render(format, report, options(format, output, width, Paint::default()), &mut writer)?;
             writer.finish()?;
             file.commit()?;
         }
-        if is_taken {
-            return Ok(());
-        }
-        let paint = Paint::new(output.console.color, out.is_terminal());
-        let options = options(output.format, output, cli::terminal::width(), paint);
-        render(output.format, report, options, out)?;
         Ok(())
     }
 }

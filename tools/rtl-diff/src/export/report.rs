@@ -22,14 +22,14 @@ pub(crate) struct Report<'a> {
 pub(crate) struct RenderOptions {
     /// The number of kernels.
     pub(crate) rows: usize,
-    /// Whether text has all tables.
+    /// True if text has all tables.
     pub(crate) all: bool,
     pub(crate) layout: Layout,
     pub(crate) paint: Paint,
 }
 
 impl<'a> Report<'a> {
-    /// What the rows are: `kernel` or `kernels`.
+    /// The noun for the rows: `kernel` or `kernels`.
     pub(super) fn noun(&self, count: usize) -> &'static str {
         let nouns = self.comparison.work.as_ref().map_or(["kernel", "kernels"], WorkComparison::nouns);
         nouns[usize::from(count != 1)]

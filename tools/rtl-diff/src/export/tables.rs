@@ -64,7 +64,7 @@ pub(super) fn kernels(rows: &[Row]) -> Table {
     with_full_names(rows).with_short_names(|text| short.get(text).cloned())
 }
 
-/// The same with full names only.
+/// The table with full names only.
 pub(super) fn with_full_names(rows: &[Row]) -> Table {
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let has_waits = rows.iter().any(|row| row.waits.is_some());
@@ -186,7 +186,6 @@ fn duration(nanoseconds: f64) -> Cell {
     Cell::number(units::duration(nanoseconds.round() as i64), nanoseconds)
 }
 
-/// The gates.
 pub(super) fn gates(report: &Report<'_>) -> Table {
     Table::of(report.gates)
         .column(Column::left("Gate").field("rule"), |gate| Cell::text(report.title(gate.rule)))

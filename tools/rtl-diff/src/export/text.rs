@@ -15,7 +15,7 @@ use crate::gates::{Outcome, Rule, signed};
 pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let comparison = report.comparison;
     let paint = options.paint;
-    let digest = Digest::of(report);
+    let digest = Digest::new(report);
     let sentence = |text: &str, indent: usize| cli::terminal::wrapped(&cli::escape_control(text), indent);
     let headline = sentence(&digest.headline(), 2);
     let word = match digest.word {
@@ -78,7 +78,7 @@ fn work(
     writeln!(out)
 }
 
-/// What changed and what could not be decided.
+/// The parts on changes and on what could not be decided.
 fn changes(digest: &Digest<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let changed = digest.changed.len().min(options.rows);
     let undecided = digest.undecided.len().min(options.rows);
@@ -141,7 +141,6 @@ fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// All tables.
 fn everything(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let rows = report.comparison.rows.len();
     let kernels = heading("Kernels", options.rows.min(rows), rows);

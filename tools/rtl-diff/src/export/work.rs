@@ -96,7 +96,6 @@ pub(super) fn winners(report: &Report<'_>, work: &WorkComparison) -> Vec<String>
     [("candidate", -1), ("baseline", 1)].into_iter().filter_map(line).collect()
 }
 
-/// Names for sentences.
 fn short_names(terms: &WorkTerms) -> HashMap<&str, String> {
     let names: Vec<&str> = terms.items.iter().map(|item| item.name.as_str()).collect();
     names.iter().copied().zip(cli::shorten_distinct(&names, NAME)).collect()
@@ -115,7 +114,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn of(name: impl Into<String>, times_ns: [Option<i64>; 2]) -> Self {
+    fn new(name: impl Into<String>, times_ns: [Option<i64>; 2]) -> Self {
         Self { name: name.into(), times_ns, row: None }
     }
 
@@ -146,7 +145,7 @@ pub(super) fn table(report: &Report<'_>, work: &WorkComparison, shown: usize) ->
             let times = lines.iter().filter_map(|line| line.times_ns[side]);
             is_on[side].then(|| times.fold(0, |sum: i64, time| sum.saturating_add(time)))
         };
-        Line::of(name, [time(0), time(1)])
+        Line::new(name, [time(0), time(1)])
     };
     let noun = |count: usize| if count == 1 { one } else { several };
     let others = matched.split_off(shown.min(matched.len()));
@@ -168,13 +167,13 @@ pub(super) fn table(report: &Report<'_>, work: &WorkComparison, shown: usize) ->
         }
     }
     let both = |sides: [i64; 2]| sides.map(Some);
-    lines.push(Line::of(
+    lines.push(Line::new(
         "less what ran at the same time",
         both([-terms.overlap_ns.baseline, -terms.overlap_ns.candidate]),
     ));
-    lines.push(Line::of("idle", both([terms.idle_ns.baseline, terms.idle_ns.candidate])));
+    lines.push(Line::new("idle", both([terms.idle_ns.baseline, terms.idle_ns.candidate])));
     let wall = if work.is_per_step { "wall of a step" } else { "wall" };
-    lines.push(Line::of(wall, both([terms.wall_ns.baseline, terms.wall_ns.candidate])));
+    lines.push(Line::new(wall, both([terms.wall_ns.baseline, terms.wall_ns.candidate])));
     let largest = lines.iter().flat_map(|line| line.times_ns).flatten().map(i64::unsigned_abs).max();
     let unit = TimeUnit::of(i64::try_from(largest.unwrap_or(0)).unwrap_or(i64::MAX));
     let time = |ns: Option<i64>| ns.map_or_else(|| Cell::text(""), |ns| Cell::number(unit.number(ns), ns));

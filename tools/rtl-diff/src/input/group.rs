@@ -19,7 +19,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    pub(super) fn of(path: &Path, tables: &Tables) -> Self {
+    pub(super) fn new(path: &Path, tables: &Tables) -> Self {
         let run_id = tables.info.metadata.iter().find(|(tag, _)| tag == "run_id");
         let rank = match tables.processes.as_slice() {
             [process] => process.rank,

@@ -48,7 +48,7 @@ pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<
             return Err(Failure::input(anyhow::anyhow!(
                 "{path}: a saved report cannot be one of several ranks"
             ))
-            .with_hint("make one report of all of them: rtl-summary --format json rank*.db"));
+            .with_hint("make one report of all of them: rtl-summary --to json rank*.db"));
         }
         // Only now are these files known to be ranks of one run, and their order.
         trace::read(members.iter().map(|&at| origins[at].path.clone()).collect(), options)
@@ -62,10 +62,10 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<(Origin, Run), Failur
         return report::read(path);
     }
     let rows = trace::rows(path, options)?;
-    Ok((Origin::of(path, &rows.tables), trace::reduce(path, rows, options)))
+    Ok((Origin::new(path, &rows.tables), trace::reduce(path, rows, options)))
 }
 
-/// Whether any of these files is a saved report.
+/// Returns true if any of these files is a saved report.
 pub(crate) fn any_report<'a>(mut paths: impl Iterator<Item = &'a Path>) -> bool {
     paths.any(report::is_report)
 }

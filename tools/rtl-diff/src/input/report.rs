@@ -35,21 +35,18 @@ struct Document {
 /// Bytes within which a report names its schema.
 const START: usize = 256;
 
-/// Whether a file starts like a JSON report of rtl-summary.
+/// Returns true if a file starts like a JSON report of rtl-summary.
 pub(super) fn is_report(path: &Path) -> bool {
     let head = rtl_schema::Input::open(path).and_then(|input| input.head()).unwrap_or_default();
     let text = String::from_utf8_lossy(&head[..head.len().min(START)]);
     text.trim_start().starts_with('{') && text.contains("\"schema\"") && text.contains("\"rtl-summary/1\"")
 }
 
-/// Reads a report.
 pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     let unusable = |why: anyhow::Error| {
         Failure::input(why)
             .context(format!("{}: not a whole report of rtl-summary", path.display()))
-            .with_hint(
-                "save it with `rtl-summary --format json TRACE > report.json`, all kernels and sections",
-            )
+            .with_hint("save it with `rtl-summary --to json TRACE > report.json`, all kernels and sections")
     };
     let file = rtl_schema::Input::open(path).and_then(|input| input.reader());
     let file = file.map_err(|error| unusable(error.into()))?;

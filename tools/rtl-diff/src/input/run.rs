@@ -26,7 +26,7 @@ pub(crate) struct Run {
     pub(crate) facts: Vec<Fact>,
     /// Why its figures cannot be believed, with the file in front.
     pub(crate) distrust: Vec<(Trust, String)>,
-    /// Whether it is a saved report, which has no single calls.
+    /// True if it is a saved report, which has no single calls.
     pub(crate) is_report: bool,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct Rows {
     distrust: Option<Vec<(Trust, String)>>,
 }
 
-/// Reads one file.
 pub(super) fn rows(path: &Path, options: &ReadOptions) -> Result<Rows, Failure> {
     let mut tables = Trace::open(path)?.read(&options.select)?;
     // A filter would leave launches without their kernels.

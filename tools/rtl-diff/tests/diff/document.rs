@@ -23,11 +23,11 @@ fn every_kind_of_answer_is_as_described() {
         (0, "b.db c.db"),
         (0, "--by launch a.db b.db"),
         (0, "--as runs --baseline a.db c.db --candidate b.db c.db"),
-        (0, "--allow-no-baseline b.db"),
+        (0, "--allow no-baseline b.db"),
     ] {
         schema.describes(&folder.json(code, line));
     }
-    let refused = folder.run("empty.db a.db --format json");
+    let refused = folder.run("empty.db a.db --to json");
     schema.describes(&serde_json::from_str(&refused.answer).unwrap());
 }
 

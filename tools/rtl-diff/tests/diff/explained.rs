@@ -16,7 +16,7 @@ fn the_terms_sum_to_the_change_of_wall() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &[("gemm", 10, 1_000), ("old", 4, 500)]);
     folder.trace("b.db", 1, &[("gemm", 12, 2_000), ("zzz", 3, 100)]);
-    let document = folder.json(0, "--allow-incomparable a.db b.db");
+    let document = folder.json(0, "--allow incomparable a.db b.db");
     let sum: i64 = terms(&document).iter().map(|(_, term)| term).sum();
     assert_eq!(document["decomposition"]["wall_delta_ns"].as_i64(), Some(sum));
     // 4 calls of 500 are gone (with their wobble of 0.5 % each), 3 of 100 are new, one pause more of 100.
@@ -64,7 +64,7 @@ fn the_same_question_has_the_same_answer() {
     folder.trace("b.db", 2, &crate::STEADY);
     for format in ["text", "json", "csv", "markdown", "junit", "github", "bencher", "github-action-benchmark"]
     {
-        let line = format!("--gate a.db b.db --format {format}");
+        let line = format!("--gate a.db b.db --to {format}");
         assert_eq!(folder.answer(0, &line), folder.answer(0, &line));
     }
 }
@@ -105,7 +105,7 @@ fn calls_that_shift_between_launch_shapes_are_mix_and_no_slowdown() {
     let terms = &document["decomposition"]["terms"];
     assert_eq!((terms["mix_ns"].as_i64(), terms["duration_ns"].as_i64()), (Some(1_400_000), Some(0)));
 
-    let document = folder.json(0, "--no-mix a.db b.db");
+    let document = folder.json(0, "--by name-only a.db b.db");
     assert!(document["kernels"][0]["ratio"].as_f64().unwrap() > 1.2);
     assert_eq!(document["decomposition"]["terms"]["mix_ns"], 0);
 }

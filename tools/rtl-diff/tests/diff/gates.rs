@@ -1,4 +1,4 @@
-//! What fails, what passes, and with which exit code.
+//! Gates that fail and gates that pass, with their exit codes.
 
 use crate::{Folder, STEADY, status};
 
@@ -155,7 +155,7 @@ fn what_several_runs_cannot_decide_fails_only_where_that_is_asked_for() {
     assert_eq!(run.code, 0);
     assert!(run.messages.contains("undecided"), "{}", run.messages);
     assert_eq!(folder.run(&format!("{line} --inconclusive fail")).code, 4);
-    assert_eq!(folder.answer(0, &format!("{line} --inconclusive pass --format github")).lines().count(), 2);
+    assert_eq!(folder.answer(0, &format!("{line} --inconclusive pass --to github")).lines().count(), 2);
 }
 
 #[test]

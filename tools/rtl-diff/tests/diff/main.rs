@@ -25,7 +25,7 @@ use support::rusqlite::Connection;
 /// A folder of traces, in which the program runs.
 struct Folder(tempfile::TempDir);
 
-/// What one call of the program did.
+/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,
@@ -102,7 +102,7 @@ impl Folder {
 
     #[track_caller]
     fn json(&self, code: i32, line: &str) -> serde_json::Value {
-        serde_json::from_str(&self.answer(code, &format!("{line} --format json"))).unwrap()
+        serde_json::from_str(&self.answer(code, &format!("{line} --to json"))).unwrap()
     }
 
     fn read(&self, file: &str) -> String {
@@ -110,7 +110,7 @@ impl Folder {
     }
 }
 
-/// The same program, twice: nothing happened. Durations are those of a training step, in ns.
+/// Two runs of one program, between which nothing happened. Durations are those of a training step, in ns.
 const STEADY: [Kernel<'static>; 3] =
     [("gemm", 40, 100_000), ("softmax", 40, 20_000), ("ncclDevKernel_AllReduce", 20, 9_000)];
 

@@ -10,7 +10,7 @@ fn a_page_has_the_figures_of_the_report_and_a_waterfall_that_balances() {
     let name = "<img src=x onerror=alert(1)>";
     folder.trace("a.db", 1, &[("gemm", 40, 100_000), (name, 40, 20_000)]);
     folder.trace("b.db", 2, &[("gemm", 40, 120_000), (name, 20, 20_000), ("new", 4, 9_000)]);
-    folder.answer(0, "a.db b.db -o html=page.html -o json=report.json");
+    folder.answer(0, "a.db b.db -o page.html -o report.json");
     let page = folder.path("page.html");
     let html = std::fs::read_to_string(&page).unwrap();
     assert!(!html.contains("<img") && html.contains("&lt;img src=x"));

@@ -1,4 +1,4 @@
-//! What a reader sees first: the verdict with its kernel, what changed, and what would decide the rest.
+//! The beginning of a report: the verdict with its kernel, what changed, and what would decide the rest.
 
 use crate::{Folder, Kernel};
 
@@ -32,7 +32,7 @@ fn the_first_line_has_the_kernel_its_change_and_interval_and_the_change_of_wall(
     assert!(first.starts_with("fail: gemm +4.00% (95% interval +3."), "{first}");
     assert!(first.contains(", allowed +2.00%); wall +3.3"), "{first}");
     assert_eq!(folder.json(1, &format!("--max-kernel 2% {line}"))["headline"], first);
-    let github = folder.answer(1, &format!("--max-kernel 2% {line} --format github"));
+    let github = folder.answer(1, &format!("--max-kernel 2% {line} --to github"));
     assert!(github.ends_with(&format!("{}\n", first.replace('%', "%25"))), "{github}");
 }
 
@@ -102,7 +102,7 @@ fn a_comment_has_short_names_and_folds_the_full_ones() {
     let name = format!("Cijk_Alik_Bljk_BBS_BH_Bias_UserArgs_MT256x224x128_{}", "SN_LDSB0_AFC0_".repeat(20));
     folder.trace("a.db", 1, &[(&name, 40, 100_000)]);
     folder.trace("b.db", 2, &[(&name, 40, 120_000)]);
-    let comment = folder.answer(1, "--gate a.db b.db --format markdown");
+    let comment = folder.answer(1, "--gate a.db b.db --to markdown");
     let (read, folded) = comment.split_once("<details>").unwrap();
     assert!(
         read.contains("`Cijk_Alik_Bljk_BBS_BH_MT256x224x128` +20.00%") && !read.contains(&name),

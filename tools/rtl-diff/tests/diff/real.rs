@@ -10,7 +10,7 @@ use rtl_write::NativeWriter;
 
 use crate::Folder;
 
-/// What the default gate looks at: kernels of this part of the GPU time and as many calls on each side.
+/// The default gate looks at kernels of this part of the GPU time and as many calls on each side.
 const SHARE: f64 = 0.005;
 const CALLS: u64 = 10;
 
@@ -49,7 +49,7 @@ fn write(recording: &Tables, path: &Path, blocks: usize, side: usize, factor: f6
 
 /// How many kernels a gate could look at, and the names of those that it fails.
 fn gated(folder: &Folder) -> (usize, Vec<String>) {
-    let answer = folder.run("--gate --allow-incomparable --format json before.db after.db").answer;
+    let answer = folder.run("--gate --allow incomparable --to json before.db after.db").answer;
     let document: serde_json::Value = serde_json::from_str(&answer).unwrap();
     let calls = |kernel: &serde_json::Value, side: &str| kernel[side]["calls"].as_u64().unwrap_or(0);
     let large = document["kernels"].as_array().unwrap().iter().filter(|kernel| {

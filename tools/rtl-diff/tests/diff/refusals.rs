@@ -49,9 +49,9 @@ fn different_amounts_of_work() {
     folder.trace("a.db", 1, &STEADY);
     folder.trace("b.db", 2, &STEADY.map(|(name, calls, duration)| (name, calls * 2, duration)));
     refused(&folder, 3, "a.db b.db", "2.00 times as often");
-    let document = folder.json(0, "--max-kernel 5% --allow-incomparable a.db b.db");
+    let document = folder.json(0, "--max-kernel 5% --allow incomparable a.db b.db");
     assert!(document["notes"].to_string().contains("2.00 times as often"), "{}", document["notes"]);
-    let document = folder.json(3, "--gate --allow-incomparable a.db b.db");
+    let document = folder.json(3, "--gate --allow incomparable a.db b.db");
     assert_eq!(document["gates"][1]["outcome"], "not-measured", "a sum says nothing: {document:#}");
 }
 
@@ -94,7 +94,7 @@ fn no_baseline_yet() {
     let folder = Folder::new();
     folder.trace("b.db", 1, &STEADY);
     refused(&folder, 3, "--gate --candidate b.db", "there is no baseline");
-    let document = folder.json(0, "--gate --allow-no-baseline --baseline missing.db --candidate b.db");
+    let document = folder.json(0, "--gate --allow no-baseline --baseline missing.db --candidate b.db");
     assert_eq!(document["verdict"], "inconclusive");
     assert_eq!(document["kernels"][0]["status"], "new");
 }
@@ -106,9 +106,15 @@ fn command_lines_that_make_no_sense() {
     refused(&folder, 2, "", "the runs of the candidate");
     refused(&folder, 2, "a.db", "compared with itself");
     refused(&folder, 2, "--max-kernel 5 a.db a.db", "5");
-    refused(&folder, 2, "a.db a.db -o json=a.db", "a.db is an input");
+    refused(&folder, 2, "a.db a.db -o a.db", "a.db names another format than text");
+    std::fs::hard_link(folder.path("a.db"), folder.path("link")).unwrap();
+    refused(&folder, 2, "a.db a.db -o link", "link is an input");
+    std::fs::write(folder.path("old.md"), "kept").unwrap();
+    refused(&folder, 2, "a.db a.db -o old.md", "old.md exists");
+    refused(&folder, 2, "a.db a.db --to json -o new.md", "new.md names another format than json");
+    refused(&folder, 2, "a.db a.db -o json=new.json", "-o is now `-o new.json`");
     refused(&folder, 3, "a.db nothing.db", "no such file");
-    refused(&folder, 3, "a.db a.db -o json=no/folder/x.json", "cannot write no/folder/x.json");
+    refused(&folder, 3, "a.db a.db -o no/folder/x.json", "cannot write no/folder/x.json");
     std::fs::write(folder.path("bad.toml"), "[gate]\nkernl = \"5%\"\n").unwrap();
     refused(&folder, 2, "--config bad.toml a.db a.db", "bad.toml: line 2");
     refused(&folder, 3, "calibrate a.db", "too little");

@@ -1,4 +1,4 @@
-//! What can be a side: any layout, several runs, ranks of one run, saved reports.
+//! All that can be a side: any layout, several runs, ranks of one run, saved reports.
 
 use support::Layout;
 
@@ -33,7 +33,7 @@ fn several_files_that_do_not_say_what_they_are_need_a_word() {
     assert!(run.messages.contains("a1.db does not say which run it is from"), "{}", run.messages);
     let runs = folder.json(0, "--as runs --baseline a1.db a2.db --candidate b1.db");
     assert_eq!(runs["baseline"]["runs"], serde_json::json!([["a1.db"], ["a2.db"]]));
-    let ranks = folder.json(0, "--as ranks --allow-incomparable --baseline a1.db a2.db --candidate b1.db");
+    let ranks = folder.json(0, "--as ranks --allow incomparable --baseline a1.db a2.db --candidate b1.db");
     assert_eq!(ranks["baseline"]["runs"], serde_json::json!([["a1.db", "a2.db"]]));
 }
 
@@ -75,9 +75,9 @@ fn a_saved_report_stands_for_its_trace() {
     assert_eq!(run.code, 4, "one report a side says nothing of how much kernels vary: {}", run.messages);
 }
 
-/// Saves the report of a trace, as `rtl-summary --format json` prints it.
+/// Saves the report of a trace, as `rtl-summary --to json` prints it.
 pub(crate) fn report(folder: &Folder, traces: &str, file: &str) {
-    let words = ["rtl-summary", "--format=json"].into_iter().map(str::to_owned);
+    let words = ["rtl-summary", "--to=json"].into_iter().map(str::to_owned);
     let paths = traces.split(' ').map(|trace| folder.path(trace).display().to_string());
     let arguments = <rtl_summary::args::Arguments as clap::Parser>::parse_from(words.chain(paths));
     let target = std::fs::File::create(folder.path(file)).unwrap();
@@ -97,13 +97,13 @@ fn a_report_of_all_ranks_by_rtl_merge_is_one_run_of_them() {
     folder.trace("b.db", 3, &STEADY);
     let paths = ["a0.db", "a1.db"].map(|file| folder.path(file).display().to_string());
     let output = format!("--output={}", folder.path("all.json").display());
-    let line = ["rtl-merge".to_owned(), "--summary-only".to_owned(), output].into_iter().chain(paths);
+    let line = ["rtl-merge".to_owned(), "--to=summary".to_owned(), output].into_iter().chain(paths);
     let arguments = <rtl_merge::args::Arguments as clap::Parser>::parse_from(line);
     let mut out = cli::Output::new("rtl-merge", Box::new(std::io::sink()), Box::new(std::io::sink()));
     rtl_merge::run(arguments, &mut out).unwrap();
-    let document = folder.json(0, "--allow-incomparable all.json b.db");
+    let document = folder.json(0, "--allow incomparable all.json b.db");
     assert_eq!(document["baseline"]["runs"], serde_json::json!([["all.json"]]));
-    let traces = folder.json(0, "--allow-incomparable --baseline a0.db a1.db --candidate b.db");
+    let traces = folder.json(0, "--allow incomparable --baseline a0.db a1.db --candidate b.db");
     for field in ["wall_delta_ns", "terms", "gpus"] {
         assert_eq!(document["decomposition"][field], traces["decomposition"][field], "{field}");
     }

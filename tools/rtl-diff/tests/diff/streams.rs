@@ -21,12 +21,12 @@ fn pipes_are_compared_as_their_content_is() {
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["kernels"].clone()
     };
-    let expected = kernels(shell(&folder, "$RTL a.db b.db --format json"));
+    let expected = kernels(shell(&folder, "$RTL a.db b.db --to json"));
     assert!(expected.is_array());
     for script in [
-        "cat b.db | $RTL a.db - --format json",
-        "$RTL <(cat a.db) <(cat b.db) --format json",
-        "mkfifo f; cat a.db > f & $RTL f <(gzip -c b.db) --format json",
+        "cat b.db | $RTL a.db - --to json",
+        "$RTL <(cat a.db) <(cat b.db) --to json",
+        "mkfifo f; cat a.db > f & $RTL f <(gzip -c b.db) --to json",
     ] {
         assert_eq!(kernels(shell(&folder, script)), expected, "{script}");
     }
@@ -40,7 +40,7 @@ fn a_report_for_standard_output_is_its_only_document_and_leaves_its_place_to_oth
     for script in
         ["{ echo before; COMMAND; echo after; } > got", "{ echo before; COMMAND; echo after; } | cat > got"]
     {
-        shell(&folder, &script.replace("COMMAND", "$RTL --quiet a.db b.db -o json=/dev/stdout"));
+        shell(&folder, &script.replace("COMMAND", "$RTL --quiet a.db b.db --to json -o /dev/stdout"));
         let got = fs::read_to_string(folder.path("got")).unwrap();
         let document =
             got.strip_prefix("before\n").and_then(|got| got.strip_suffix("after\n")).unwrap_or(&got);
@@ -55,8 +55,8 @@ fn reports_are_written_through_fifos_and_standard_output() {
     folder.trace("a.db", 1, &STEADY);
     folder.trace("b.db", 2, &STEADY);
     for script in [
-        "mkfifo fifo; cat fifo > got & $RTL --quiet a.db b.db -o json=fifo > /dev/null; wait",
-        "$RTL --quiet a.db b.db -o json=/dev/fd/3 3>&1 > /dev/null | cat > got",
+        "mkfifo fifo; cat fifo > got & $RTL --quiet a.db b.db --to json -o fifo > /dev/null; wait",
+        "$RTL --quiet a.db b.db --to json -o /dev/fd/3 3>&1 > /dev/null | cat > got",
     ] {
         let output = shell(&folder, script);
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));

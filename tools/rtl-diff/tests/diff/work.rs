@@ -123,10 +123,10 @@ fn several_runs_of_a_side_stand_before_and_behind_two_hyphens() {
         torch(&folder, &format!("a{run}.json"), &Vendor { length: 300 + run, ..H200 }, 10, None);
         torch(&folder, &format!("b{run}.json"), &Vendor { length: 200 + run, ..MI300X }, 10, None);
     }
-    let line = "--by step --as runs a0.json a1.json a2.json -- b0.json b1.json b2.json --format json";
+    let line = "--by step --as runs a0.json a1.json a2.json -- b0.json b1.json b2.json --to json";
     let run = folder.run(line);
     assert_eq!(run.code, 3, "behind `--` are files only: {}", run.messages);
-    let line = "--by step --as runs --format json a0.json a1.json a2.json -- b0.json b1.json b2.json";
+    let line = "--by step --as runs --to json a0.json a1.json a2.json -- b0.json b1.json b2.json";
     let document: Value = serde_json::from_str(&folder.answer(0, line)).unwrap();
     assert_eq!(status(&document, "step 10"), "faster", "three runs show how steps differ");
     terms_balance(&document);
@@ -144,12 +144,12 @@ fn what_is_not_comparable_is_refused_with_every_reason() {
     for reason in [
         "the GPUs differ: NVIDIA H200 and AMD Instinct MI300X",
         "runs have 12 and 10 complete steps",
-        "hint: `--allow-incomparable` compares all the same",
+        "hint: `--allow incomparable` compares all the same",
     ] {
         assert!(run.messages.contains(reason), "{}", run.messages);
     }
     assert!(run.answer.starts_with("not comparable: the GPUs differ: "), "{}", run.answer);
-    let allowed = folder.answer(0, "--allow-incomparable h200.json mi300x.json");
+    let allowed = folder.answer(0, "--allow incomparable h200.json mi300x.json");
     assert!(allowed.contains("! compared all the same: the GPUs differ: "), "{allowed}");
 }
 

@@ -7,7 +7,7 @@ mod runs;
 
 use cli::Failure;
 
-use crate::args::Options;
+use crate::args::{Allow, Options};
 use crate::read::Input;
 
 pub(crate) use gpus::Devices;
@@ -25,15 +25,15 @@ impl Places {
     /// Assigns ranks to the inputs, sorts them by rank and finds where they ran.
     ///
     /// # Errors
-    /// Where the ranks contradict each other, or without `--force` where the traces are not of one run.
+    /// Where the ranks contradict each other, or without `--allow different-runs` where the traces are not of one run.
     pub(crate) fn find(
         inputs: &mut [Input],
         overrides: &RankOverrides,
         options: &Options,
     ) -> Result<Self, Failure> {
-        assign_ranks(inputs, overrides, options.identity.allow_missing)?;
+        assign_ranks(inputs, overrides, options.allows(Allow::MissingRanks))?;
         let machines = Machines::find(inputs);
-        if !options.force {
+        if !options.allows(Allow::DifferentRuns) {
             check_runs(inputs, &machines)?;
         }
         let devices = Devices::find(inputs, &machines, options.identity.same_gpus);

@@ -103,7 +103,7 @@ fn check_missing(inputs: &[Input]) -> Result<(), Failure> {
     }
     let some = format!("{} of {} traces have no rank: {}", without.len(), inputs.len(), without.join(", "));
     Err(Failure::input(anyhow::anyhow!(some))
-        .with_hint("--set-rank FILE=N sets it, --allow-missing leaves it unknown"))
+        .with_hint("--set-rank FILE=N sets it, `--allow missing-ranks` leaves it unknown"))
 }
 
 fn check_repeated(inputs: &[Input]) -> Result<(), Failure> {

@@ -28,13 +28,12 @@ pub(crate) fn check(inputs: &[Input], machines: &Machines) -> Result<(), Failure
             if is_twice(one, other) {
                 let what = format!("{} have the same rows", names());
                 return Err(Failure::input(anyhow::anyhow!(what))
-                    .with_hint("name each trace once; --force merges them all the same"));
+                    .with_hint("name each trace once; `--allow different-runs` merges them all the same"));
             }
             if let Some(why) = differ(other, one) {
                 let what = format!("{} are of different runs: {why}", names());
-                return Err(
-                    Failure::input(anyhow::anyhow!(what)).with_hint("--force merges them all the same")
-                );
+                return Err(Failure::input(anyhow::anyhow!(what))
+                    .with_hint("`--allow different-runs` merges them all the same"));
             }
         }
     }

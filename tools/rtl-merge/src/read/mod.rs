@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use cli::{Failure, Output, Progress};
 use rtl_analysis::ranks::streaming::KernelIndex;
 
-use crate::args::Options;
+use crate::args::{Allow, Options};
 use crate::output;
 
 pub(crate) use input::{Input, RowScan};
@@ -31,7 +31,7 @@ impl TraceSet {
     /// Leaves out a trace that cannot be read any more.
     ///
     /// # Errors
-    /// The failure, where it ends the merge: without `--keep-going`, or where no other trace is left.
+    /// The failure, where it ends the merge: without `--allow unreadable`, or where no other trace is left.
     pub(crate) fn remove(
         &mut self,
         path: &Path,
@@ -39,7 +39,7 @@ impl TraceSet {
         options: &Options,
         out: &mut Output,
     ) -> Result<(), Failure> {
-        if !options.keep_going || self.paths.len() < 2 {
+        if !options.allows(Allow::Unreadable) || self.paths.len() < 2 {
             return Err(failure);
         }
         out.failure(&failure);
@@ -53,7 +53,7 @@ impl TraceSet {
     /// index.
     ///
     /// # Errors
-    /// Where no trace can be read, or not all can without `--keep-going`.
+    /// Where no trace can be read, or not all can without `--allow unreadable`.
     pub(crate) fn read(
         &mut self,
         options: &Options,
@@ -89,7 +89,7 @@ impl TraceSet {
     }
 }
 
-/// Fails if there is no input, or without `--keep-going` if some traces cannot be read. The words are the consequence, and the verb of
+/// Fails if there is no input, or without `--allow unreadable` if some traces cannot be read. The words are the consequence, and the verb of
 /// the hint.
 pub(crate) fn check_readable(
     inputs: &[Input],
@@ -97,11 +97,12 @@ pub(crate) fn check_readable(
     options: &Options,
     [consequence, verb]: [&str; 2],
 ) -> Result<(), Failure> {
-    if !inputs.is_empty() && (failures == 0 || options.keep_going) {
+    if !inputs.is_empty() && (failures == 0 || options.allows(Allow::Unreadable)) {
         return Ok(());
     }
     let all = options.traces.len();
-    let hint = if inputs.is_empty() { String::new() } else { format!("--keep-going {verb} the others") };
+    let hint =
+        if inputs.is_empty() { String::new() } else { format!("`--allow unreadable` {verb} the others") };
     Err(Failure::input(anyhow::anyhow!("{failures} of {all} traces cannot be read: {consequence}"))
         .with_hint(hint))
 }

@@ -19,7 +19,7 @@ pub(super) fn text(document: &Document, layout: Layout, out: &mut dyn Write) -> 
     writeln!(out)?;
     table(&rows[..rows.len().min(ROWS)]).render(layout, out)?;
     if rows.len() > ROWS {
-        writeln!(out, "and {} more sizes, see --format json", units::count((rows.len() - ROWS) as u64))?;
+        writeln!(out, "and {} more sizes, see --print json", units::count((rows.len() - ROWS) as u64))?;
     }
     for (timing, meaning) in [
         (Timing::Shortest, "shortest: the shortest call of all ranks, because their clocks do not agree"),

@@ -47,7 +47,7 @@ pub(super) fn text(imbalance: &Imbalance, layout: Layout, out: &mut dyn Write) -
 fn others(count: usize, what: &str, out: &mut dyn Write) -> io::Result<()> {
     match count {
         0 => Ok(()),
-        _ => writeln!(out, "and {} more {what}, see --format json", units::count(count as u64)),
+        _ => writeln!(out, "and {} more {what}, see --print json", units::count(count as u64)),
     }
 }
 

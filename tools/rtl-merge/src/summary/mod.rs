@@ -32,10 +32,11 @@ use self::json_array::JsonArrayFile;
 use self::kernels::{Durations, Kernels};
 use self::part::{Part, RankPart, RenderedPart};
 use self::rows::{Figures, kernel_rows};
-use crate::args::Options;
+use crate::args::{Align, Allow, Options};
 use crate::comparison;
+use crate::data_set;
 use crate::identity::{self, Machines, RankOverrides};
-use crate::output::{check_report, size};
+use crate::output::{self, size};
 use crate::read::{self, Input, RowScan, Rows};
 
 /// Fields whose figures are not exact.
@@ -48,7 +49,13 @@ const APPROXIMATE: [&str; 4] = ["p50_ns", "p95_ns", "p99_ns", "trimmed_mean_ns"]
 /// then stays.
 pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> {
     let overrides = RankOverrides::parse(&options.identity.set_rank)?;
-    check_report(options, SCHEMA)?;
+    let is_clock = options.clock.align != Align::Auto || !options.clock.offset.is_empty();
+    if options.check || options.resume || is_clock {
+        return Err(Failure::usage("a summary has no clocks, is not resumed and is written")
+            .with_hint("leave out --check, --resume, --align and --offset"));
+    }
+    data_set::check(options)?;
+    output::check(options)?;
     let sizes = options.traces.iter().map(|path| size(path)).sum();
     let progress = Progress::files("reading", options.traces.len(), sizes, options.console.quiet);
     let categories = Categories::default();
@@ -86,14 +93,14 @@ pub(crate) fn run(options: &Options, out: &mut Output) -> Result<Exit, Failure> 
     };
     threads::pipeline(threads::Results::Small, work, consume, push_all)?;
     read::check_readable(&inputs, bad, options, ["no report is made", "reports on"])?;
-    identity::assign_ranks(&mut inputs, &overrides, options.identity.allow_missing)?;
-    if !options.force {
+    identity::assign_ranks(&mut inputs, &overrides, options.allows(Allow::MissingRanks))?;
+    if !options.allows(Allow::DifferentRuns) {
         identity::check_runs(&inputs, &Machines::find(&inputs))?;
     }
     match &options.output {
         Some(path) => {
             let inputs: Vec<&Path> = options.traces.iter().map(PathBuf::as_path).collect();
-            let rules = atomic_file::Options { if_exists: IfExists::Replace, inputs: &inputs };
+            let rules = atomic_file::Options { if_exists: IfExists::forced(options.force), inputs: &inputs };
             AtomicFile::write(path, &rules, |file| report.write(durations, file))?;
         }
         None => report.write(durations, out)?,

@@ -45,14 +45,14 @@ pub(crate) fn write(
     let mut checkpoint = Checkpoint::open(options.output(), inputs, plan)?;
     let rows =
         write_rows(&Sources { inputs, plan, progress: &progress }, places, &mut checkpoint, options.resume)?;
-    let (format, part) = (options.format(), checkpoint.part());
+    let (format, part) = (options.format()?, checkpoint.part());
     // The disk takes what was written while threads read it back.
     let sync = || if format == Format::Native { checkpoint.sync() } else { Ok(()) };
     let (synced, checked) = threads::both(sync, || read_back::check(&part, &rows));
     checked.and(synced)?;
     let mut warnings = Vec::new();
     match format {
-        Format::Native => checkpoint.finish()?,
+        Format::Native | Format::Summary => checkpoint.finish()?,
         Format::Rpd => warnings = write_rpd(&part, options.output())?,
         Format::Dataset => data_set::add(&part, options)?,
     }

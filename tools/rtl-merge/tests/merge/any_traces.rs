@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rtl_merge::args::{IdentityOptions, Options};
+use rtl_merge::args::{Allow, Options};
 use rtl_schema::{Select, Trace};
 
 /// Merges both files into a third one beside the first; returns whether there is one.
@@ -12,7 +12,7 @@ pub(crate) fn assert_merges(traces: [&Path; 2]) -> bool {
         traces: traces.map(Path::to_owned).to_vec(),
         output: Some(output.clone()),
         force: true,
-        identity: IdentityOptions { allow_missing: true, ..IdentityOptions::default() },
+        allow: vec![Allow::MissingRanks, Allow::DifferentRuns],
         console: cli::args::Console { quiet: true, ..cli::args::Console::default() },
         ..Options::default()
     };

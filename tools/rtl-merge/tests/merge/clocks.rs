@@ -66,7 +66,7 @@ fn too_few_collectives_leave_the_real_time_of_each_machine() {
     // The real times of both machines are right in this job.
     let ends = ends(&folder.tables("all.db"));
     assert!((ends[0][0] - ends[2][0]).abs() < 10_000, "{ends:?}");
-    let run = folder.run(&format!("--require-alignment -o other.db {}", ranks(4)));
+    let run = folder.run(&format!("--align require -o other.db {}", ranks(4)));
     assert_eq!(run.code, 3);
     assert!(run.messages.contains("2 of 4 traces are not aligned: rank2.db (only 4"), "{run:?}");
     assert!(!folder.path("other.db").exists());
@@ -83,7 +83,7 @@ fn without_collectives_and_anchors_nothing_is_guessed() {
 #[test]
 fn the_user_may_leave_clocks_alone_or_say_what_to_add() {
     let folder = Folder::of(&job());
-    let report = folder.merge(&format!("--no-align -o all.db {}", ranks(4)));
+    let report = folder.merge(&format!("--align never -o all.db {}", ranks(4)));
     assert_eq!(methods(&report), ["stored"; 4]);
     let report = folder.merge(&format!("--offset 3=-1500 -o all.db {}", ranks(4)));
     assert_eq!(methods(&report), ["reference", "reference", "collectives", "given"]);
@@ -114,7 +114,7 @@ fn the_slow_rank_is_named_with_clocks_and_without() {
         waits["ranks"].as_array().unwrap().iter().map(|rank| rank[field].as_u64().unwrap()).collect()
     };
     assert!(last("last")[2] > 50 && last("clock_free_last")[2] > 50, "{waits:#}");
-    let run = folder.run(&format!("-o all.db {}", ranks(4)));
+    let run = folder.run(&format!("--force -o all.db {}", ranks(4)));
     assert!(
         run.answer.contains("\nthe others waited for rank 2 (computed without clocks)\n"),
         "{}",
@@ -166,9 +166,9 @@ fn a_rank_that_matches_no_other_is_missing_from_the_verdict() {
     let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 3, slow: Some((1, 1.4)), steps: 60, ..job() });
     let other = Folder::of(&Job { nodes: 1, ranks_per_node: 4, steps: 60, seed: 9, ..job() });
     std::fs::copy(other.path("rank3.db"), folder.path("rank3.db")).unwrap();
-    let report = folder.merge(&format!("--force -o all.db {}", ranks(4)));
+    let report = folder.merge(&format!("--allow different-runs -o all.db {}", ranks(4)));
     assert_eq!(report["waits"]["missing"], serde_json::json!(["rank 3"]), "{:#}", report["waits"]);
     assert_eq!(report["waits"]["straggler"], "rank 1");
-    let run = folder.run(&format!("--force -o all.db {}", ranks(4)));
+    let run = folder.run(&format!("--force --allow different-runs -o all.db {}", ranks(4)));
     assert!(run.answer.contains("missing from these figures: rank 3"), "{}", run.answer);
 }

@@ -26,7 +26,7 @@ fn job(name: &str) -> Option<String> {
 
 fn summary(folder: &Folder, line: &str) -> Value {
     let answer = folder.path("answer.json");
-    let words = ["rtl-summary", "--format", "json"].into_iter().chain(line.split_whitespace());
+    let words = ["rtl-summary", "--to", "json"].into_iter().chain(line.split_whitespace());
     let arguments = rtl_summary::args::Arguments::try_parse_from(words).unwrap();
     let to = Box::new(std::fs::File::create(&answer).unwrap());
     let mut out = cli::Output::new("rtl-summary", to, Box::new(std::io::sink()));
@@ -56,7 +56,7 @@ fn a_merge_states_the_bandwidth_that_rtl_summary_states_of_the_merged_trace() {
 fn a_summary_of_all_ranks_states_the_bandwidth_of_calls() {
     let Some(files) = job("exposed") else { return };
     let folder = Folder::new();
-    let run = folder.run(&format!("--summary-only {files}"));
+    let run = folder.run(&format!("--to summary {files}"));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let told: Value = serde_json::from_str(&run.answer).unwrap();
     JsonSchema::read(SUMMARY).describes(&told);
@@ -108,7 +108,7 @@ fn records_that_one_rank_lost_limit_the_trust_in_the_job() {
         let own = all.iter().find(|reason| reason["id"] == "lost-records").unwrap();
         (own["count"].clone(), own["of"].clone(), own["trust"].clone())
     };
-    let run = folder.run(&format!("--summary-only {}", ranks(2)));
+    let run = folder.run(&format!("--to summary {}", ranks(2)));
     let short: Value = serde_json::from_str(&run.answer).unwrap();
     assert!(reasons(&short).contains(&lost), "{short:#}");
     let path = folder.path("rank1.db");
@@ -138,8 +138,7 @@ fn a_trace_that_is_read_as_a_whole_is_trusted_as_rtl_summary_trusts_it() {
         };
         let exact = limits(&summary(&folder, &format!("--section trust {file}")));
         assert!(exact.iter().any(|reason| reason[0] == id), "{name}: {exact:?}");
-        let short: Value =
-            serde_json::from_str(&folder.run(&format!("--summary-only {file}")).answer).unwrap();
+        let short: Value = serde_json::from_str(&folder.run(&format!("--to summary {file}")).answer).unwrap();
         for told in [folder.merge(&format!("--check {file}")), short] {
             assert_eq!(
                 (limits(&told), &told["trust_unexamined"]),

@@ -142,7 +142,7 @@ fn all_rows(folder: &Folder, files: &[&str]) -> Vec<String> {
 #[test]
 fn every_row_of_every_input_is_found_again() {
     let folder = Folder::of(&Job { api: true, steps: 6, ..Job::default() });
-    folder.merge(&format!("--no-align -o all.db {}", ranks(8)));
+    folder.merge(&format!("--align never -o all.db {}", ranks(8)));
     let files: Vec<String> = (0..8).map(|rank| format!("rank{rank}.db")).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
     let merged = folder.tables("all.db");
@@ -193,7 +193,7 @@ fn real_and_made_traces_of_other_tools_are_merged() {
         }
     }
     let folder = Folder::new();
-    let report = folder.merge(&format!("--force --allow-missing -o all.db {}", files.join(" ")));
+    let report = folder.merge(&format!("--allow missing-ranks,different-runs -o all.db {}", files.join(" ")));
     let sums = report["rows"].as_array().unwrap().iter();
     assert!(sums.clone().all(|table| table["rows_in"] == table["rows_out"]), "{report:#}");
     // The CSV files are those of one run of rocprofv3.
@@ -276,7 +276,7 @@ fn six_hundred_traces_become_one() {
 fn summary(folder: &Folder, file: &str) -> serde_json::Value {
     use clap::Parser;
     let path = folder.path(file).to_str().unwrap().to_owned();
-    let line = ["rtl-summary", "--format", "json", "--section", "kernels,gpus,copies,api,ranges", &path];
+    let line = ["rtl-summary", "--to", "json", "--section", "kernels,gpus,copies,api,ranges", &path];
     let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
     let answer = folder.path("answer.json");
     let to = Box::new(std::fs::File::create(&answer).unwrap());

@@ -14,7 +14,7 @@ fn inputs_that_were_cut_off_are_named_and_make_the_output_one_that_was() {
     {
         assert!(run.answer.contains(&format!("note: {note}")), "{}", run.answer);
     }
-    let summary = folder.run("ours.db lite.db --summary-only").answer;
+    let summary = folder.run("ours.db lite.db --to summary").answer;
     assert_eq!(summary.matches(r#""what":"cut off before its end""#).count(), 2, "{summary}");
     assert!(folder.tables("all.db").info.cut_off().is_some());
     assert_eq!(folder.tables("all.db").dispatches.len(), 5, "three and two, the last of them in a journal");

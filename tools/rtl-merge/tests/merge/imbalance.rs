@@ -9,7 +9,7 @@ use crate::{Folder, ranks};
 /// The report of `rtl-summary --by rank` on a trace.
 fn summary(folder: &Folder, file: &str) -> Value {
     let trace = folder.path(file);
-    let line = ["rtl-summary", "--by", "rank", "--format", "json", trace.to_str().unwrap()];
+    let line = ["rtl-summary", "--by", "rank", "--to", "json", trace.to_str().unwrap()];
     let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
     let answer = folder.path("answer.json");
     let to = Box::new(std::fs::File::create(&answer).unwrap());
@@ -94,7 +94,7 @@ fn the_report_fits_a_narrow_terminal() {
     for width in [60, 80] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rtl-merge"));
         command
-            .args(["--force", "-o", "job.db"])
+            .args(["--force", "--allow=different-runs", "-o", "job.db"])
             .args(ranks(8).split_whitespace())
             .current_dir(folder.path(""));
         let output = command.env("COLUMNS", width.to_string()).output().unwrap();

@@ -49,7 +49,7 @@ fn interrupted(folder: &Folder, expected: &[u8], mut now: impl FnMut() -> bool) 
     assert!(inputs(folder) == before, "an input was changed");
     let output = folder.path("all.db");
     assert!(!output.exists() || std::fs::read(&output).unwrap() == expected, "half an output");
-    let run = folder.run(&format!("--resume -o all.db {}", ranks(RANKS)));
+    let run = folder.run(&format!("--resume --force -o all.db {}", ranks(RANKS)));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     assert!(std::fs::read(&output).unwrap() == expected, "another content");
     assert!(!folder.files().iter().any(|file| file.starts_with('.')), "{:?}", folder.files());

@@ -83,7 +83,7 @@ impl Folder {
 
     /// The report of a merge that goes well.
     fn merge(&self, line: &str) -> Value {
-        let run = self.run(&format!("--format json {line}"));
+        let run = self.run(&format!("--force --print json {line}"));
         assert_eq!((run.code, run.messages.as_str()), (0, ""));
         serde_json::from_str(&run.answer).unwrap()
     }

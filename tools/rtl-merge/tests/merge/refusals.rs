@@ -16,10 +16,10 @@ fn a_corrupt_trace_fails_the_merge_and_leaves_the_old_output() {
     let bytes = std::fs::read(folder.path("rank1.db")).unwrap();
     std::fs::write(folder.path("cut.db"), &bytes[..bytes.len() / 2]).unwrap();
     let files = folder.files();
-    let run = folder.run("-o all.db rank0.db cut.db");
+    let run = folder.run("--force -o all.db rank0.db cut.db");
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.messages.contains("cut.db"), "{run:?}");
-    assert!(run.messages.ends_with("hint: --keep-going merges the others\n"), "{run:?}");
+    assert!(run.messages.ends_with("hint: `--allow unreadable` merges the others\n"), "{run:?}");
     assert_eq!(std::fs::read(folder.path("all.db")).unwrap(), before);
     assert_eq!(folder.files(), files);
 }
@@ -28,7 +28,7 @@ fn a_corrupt_trace_fails_the_merge_and_leaves_the_old_output() {
 fn keep_going_merges_the_good_ones_and_lists_the_others() {
     let folder = two_ranks();
     std::fs::write(folder.path("bad.db"), "no trace").unwrap();
-    let run = folder.run("--keep-going --format json -o all.db rank0.db bad.db rank1.db");
+    let run = folder.run("--allow unreadable --print json -o all.db rank0.db bad.db rank1.db");
     assert_eq!(run.code, 3);
     let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
     assert_eq!(report["inputs"].as_array().unwrap().len(), 2);
@@ -68,7 +68,7 @@ fn a_trace_that_turns_out_to_be_damaged_while_it_is_merged_is_left_out_as_well()
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.messages.contains("rank1.db"), "{run:?}");
     assert_eq!(folder.files(), files, "nothing is left behind");
-    let run = folder.run(&format!("--keep-going --format json -o all.db {}", ranks(4)));
+    let run = folder.run(&format!("--allow unreadable --print json -o all.db {}", ranks(4)));
     assert_eq!(run.code, 3, "{run:?}");
     let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
     assert_eq!(report["inputs"].as_array().unwrap().len(), 2);
@@ -96,7 +96,7 @@ fn a_trace_without_rank_among_others_with_one_is_refused_or_allowed() {
     let run = folder.run("-o all.db rank0.db x.db");
     assert_eq!(run.code, 3);
     assert!(run.messages.starts_with("rtl-merge: error: 1 of 2 traces have no rank: x.db\n"), "{run:?}");
-    folder.merge("-o all.db --allow-missing rank0.db x.db");
+    folder.merge("-o all.db --allow missing-ranks rank0.db x.db");
 }
 
 #[test]
@@ -107,9 +107,9 @@ fn traces_of_two_runs_are_refused_without_force() {
     drop(other);
     let run = folder.run("-o all.db rank0.db rank1.db");
     let expected = "rtl-merge: error: rank0.db and rank1.db are of different runs: run job-17, run job-18\n\
-                    hint: --force merges them all the same\n";
+                    hint: `--allow different-runs` merges them all the same\n";
     assert_eq!((run.code, run.messages.as_str()), (3, expected));
-    folder.merge("--force -o all.db rank0.db rank1.db");
+    folder.merge("--allow different-runs -o all.db rank0.db rank1.db");
 }
 
 #[test]
@@ -133,8 +133,23 @@ fn an_input_is_never_the_output_and_a_foreign_file_is_not_replaced() {
     let before = std::fs::read(folder.path("rank1.db")).unwrap();
     let run = folder.run("-o rank1.db rank0.db");
     assert_eq!(run.code, 2, "{run:?}");
-    assert!(run.messages.contains("exists and is not a merged trace"), "{run:?}");
+    assert!(run.messages.contains("rank1.db exists"), "{run:?}");
     assert_eq!(std::fs::read(folder.path("rank1.db")).unwrap(), before);
+}
+
+#[test]
+fn only_a_native_trace_of_the_default_name_is_replaced_without_force() {
+    let folder = two_ranks();
+    for line in ["rank0.db", "rank0.db rank1.db"] {
+        assert_eq!(folder.run(line).code, 0, "{line}");
+    }
+    let merged = std::fs::read(folder.path("merged.db")).unwrap();
+    let run = folder.run("-o merged.db rank0.db");
+    assert!(run.code == 2 && run.messages.contains("merged.db exists"), "{run:?}");
+    assert_eq!(std::fs::read(folder.path("merged.db")).unwrap(), merged);
+    std::fs::write(folder.path("merged.db"), "notes").unwrap();
+    let run = folder.run("rank0.db rank1.db");
+    assert!(run.code == 2 && run.messages.contains("merged.db exists"), "{run:?}");
 }
 
 #[test]

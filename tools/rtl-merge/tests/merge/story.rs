@@ -45,7 +45,7 @@ fn eight_ranks_on_skewed_clocks_are_merged_summarised_and_drawn() {
     assert_eq!(merged["clock"]["violations"], 0);
     assert_eq!(merged["waits"]["straggler"], "rank 2");
 
-    let line = words(&folder, "rtl-summary --by rank --format json @job.db");
+    let line = words(&folder, "rtl-summary --by rank --to json @job.db");
     let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
     let summary: Value = serde_json::from_str(&answer(|out| rtl_summary::run(arguments, out))).unwrap();
     let groups = summary["groups"].as_array().unwrap();
@@ -54,7 +54,7 @@ fn eight_ranks_on_skewed_clocks_are_merged_summarised_and_drawn() {
     assert_eq!(names, (0..8).map(|rank| format!("rank {rank}")).collect::<Vec<_>>());
     assert!(groups.iter().all(|group| group["calls"] == 40 * 13));
 
-    let line = words(&folder, "rtl-convert --format perfetto-json --output @job.json @job.db");
+    let line = words(&folder, "rtl-convert --to perfetto-json --output @job.json @job.db");
     let arguments = rtl_convert::args::Arguments::try_parse_from(line).unwrap();
     answer(|out| rtl_convert::run(arguments, out));
     let drawn: Value = serde_json::from_slice(&std::fs::read(folder.path("job.json")).unwrap()).unwrap();

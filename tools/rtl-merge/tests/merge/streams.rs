@@ -53,7 +53,7 @@ fn a_merged_trace_replaces_neither_a_fifo_nor_standard_output() {
 #[test]
 fn a_summary_is_written_through_a_fifo() {
     let folder = folder();
-    let script = "mkfifo fifo; cat fifo > got & $RTL --quiet --summary-only -o fifo rank0.db rank1.db; wait";
+    let script = "mkfifo fifo; cat fifo > got & $RTL --quiet --to summary -o fifo rank0.db rank1.db; wait";
     let output = shell(&folder, script);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let got: serde_json::Value = serde_json::from_slice(&fs::read(folder.path("got")).unwrap()).unwrap();

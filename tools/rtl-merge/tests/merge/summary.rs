@@ -1,4 +1,4 @@
-//! `--summary-only`: what all ranks ran, without a merged trace.
+//! `--to summary`: what all ranks ran, without a merged trace.
 
 use serde_json::Value;
 use support::json_schema::JsonSchema;
@@ -7,7 +7,7 @@ use support::{Job, Options};
 use crate::{Folder, ranks};
 
 fn report(folder: &Folder, line: &str) -> Value {
-    let run = folder.run(&format!("--summary-only {line}"));
+    let run = folder.run(&format!("--to summary {line}"));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let report = serde_json::from_str(&run.answer).unwrap();
     JsonSchema::read(include_str!("../../../../docs/reference/rtl-summary.schema.json")).describes(&report);
@@ -18,7 +18,7 @@ fn report(folder: &Folder, line: &str) -> Value {
 fn whole(folder: &Folder, files: &str) -> Value {
     use clap::Parser;
     let paths = files.split_whitespace().map(|file| folder.path(file).to_str().unwrap().to_owned());
-    let line = ["rtl-summary", "--each", "--format", "json"].map(str::to_owned).into_iter().chain(paths);
+    let line = ["rtl-summary", "--each", "--to", "json"].map(str::to_owned).into_iter().chain(paths);
     let arguments = rtl_summary::args::Arguments::try_parse_from(line).unwrap();
     let answer = folder.path("answer.json");
     let to = Box::new(std::fs::File::create(&answer).unwrap());
@@ -135,23 +135,23 @@ fn the_ranks_of_a_merged_trace_are_told_apart() {
 }
 
 #[test]
-fn a_report_is_written_whole_and_replaces_only_a_report() {
+fn a_report_is_written_whole_and_replaces_nothing_without_being_told() {
     let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 2, steps: 2, ..Job::default() });
-    for _ in 0..2 {
-        let run = folder.run("--summary-only -o all.json rank0.db rank1.db");
+    for force in ["", "--force"] {
+        let run = folder.run(&format!("--to summary {force} -o all.json rank0.db rank1.db"));
         assert_eq!((run.code, run.answer.as_str(), run.messages.as_str()), (0, "", ""));
     }
     let before = std::fs::read(folder.path("all.json")).unwrap();
     std::fs::write(folder.path("bad.db"), "no trace").unwrap();
     let files = folder.files();
-    let run = folder.run("--summary-only -o all.json rank0.db bad.db");
+    let run = folder.run("--to summary --force -o all.json rank0.db bad.db");
     assert_eq!(run.code, 3, "{run:?}");
-    assert!(run.messages.ends_with("hint: --keep-going reports on the others\n"), "{run:?}");
+    assert!(run.messages.ends_with("hint: `--allow unreadable` reports on the others\n"), "{run:?}");
     assert_eq!(std::fs::read(folder.path("all.json")).unwrap(), before);
     assert_eq!(folder.files(), files);
-    let run = folder.run("--summary-only -o bad.db rank0.db");
-    assert!(run.code == 2 && run.messages.contains("bad.db exists and is not a report"), "{run:?}");
-    let run = folder.run("--summary-only -o rank0.db rank0.db");
+    let run = folder.run("--to summary -o all.json rank0.db");
+    assert!(run.code == 2 && run.messages.contains("all.json exists"), "{run:?}");
+    let run = folder.run("-o rank0.db rank0.db");
     assert!(run.code == 2 && run.messages.contains("rank0.db is one of the traces"), "{run:?}");
 }
 
@@ -159,7 +159,7 @@ fn a_report_is_written_whole_and_replaces_only_a_report() {
 fn keep_going_leaves_out_what_cannot_be_read() {
     let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 2, steps: 2, ..Job::default() });
     std::fs::write(folder.path("bad.db"), "no trace").unwrap();
-    let run = folder.run("--summary-only --keep-going rank0.db bad.db rank1.db");
+    let run = folder.run("--to summary --allow unreadable rank0.db bad.db rank1.db");
     assert_eq!(run.code, 3, "{run:?}");
     assert!(run.messages.contains("bad.db"), "{run:?}");
     let told: Value = serde_json::from_str(&run.answer).unwrap();
@@ -171,7 +171,7 @@ fn keep_going_leaves_out_what_cannot_be_read() {
 fn traces_that_do_not_belong_together_are_refused() {
     let folder = Folder::of(&Job { nodes: 1, ranks_per_node: 2, steps: 2, ..Job::default() });
     std::fs::copy(folder.path("rank0.db"), folder.path("copy.db")).unwrap();
-    let run = folder.run("--summary-only rank0.db copy.db");
+    let run = folder.run("--to summary rank0.db copy.db");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert!(run.messages.contains("copy.db and rank0.db have the same rows\n"), "{run:?}");
     let told = report(&folder, "--set-rank rank0.db=7 rank0.db");

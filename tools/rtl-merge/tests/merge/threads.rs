@@ -17,7 +17,7 @@ fn traces() -> (Folder, String) {
     let others = ["waits.db", "broken.db", "large.db", "lite.db"].map(str::to_owned);
     let ranks = (0..9).map(|rank| format!("rank{rank}.db"));
     let names = ranks.chain(others).collect::<Vec<_>>().join(" ");
-    (folder, format!("{names} --keep-going --force --allow-missing"))
+    (folder, format!("{names} --allow unreadable,missing-ranks,different-runs --force"))
 }
 
 /// Adds a trace of several pieces, whose pages are written by several threads.
@@ -35,9 +35,8 @@ fn outcome(folder: &Folder, line: &str, output: &str) -> (i32, String, String, V
 #[test]
 fn a_merged_trace_and_its_report_are_those_of_one_thread() {
     let (folder, traces) = traces();
-    let merge = |threads| {
-        outcome(&folder, &format!("{traces} -o all.db --format json --threads {threads}"), "all.db")
-    };
+    let merge =
+        |threads| outcome(&folder, &format!("{traces} -o all.db --print json --threads {threads}"), "all.db");
     let alone = merge(1);
     assert_eq!(alone.0, 3, "{}", alone.2);
     for threads in [2, 5] {
@@ -49,7 +48,7 @@ fn a_merged_trace_and_its_report_are_those_of_one_thread() {
 fn a_report_on_ranks_is_that_of_one_thread() {
     let (folder, traces) = traces();
     let report = |threads| {
-        outcome(&folder, &format!("{traces} --summary-only -o all.json --threads {threads}"), "all.json")
+        outcome(&folder, &format!("{traces} --to summary -o all.json --threads {threads}"), "all.json")
     };
     let alone = report(1);
     assert_eq!(alone.0, 3, "{}", alone.2);
@@ -68,7 +67,7 @@ fn real_traces_are_reported_as_by_one_thread() {
     }
     let folder = Folder::new();
     let traces = paths.map(|path| path.display().to_string()).join(" ");
-    for mode in ["--summary-only -o out.json", "-o out.db"] {
+    for mode in ["--to summary -o out.json", "-o out.db"] {
         let output = mode.rsplit(' ').next().unwrap();
         let run = |threads| outcome(&folder, &format!("{traces} --force {mode} --threads {threads}"), output);
         let alone = run(1);
@@ -84,7 +83,7 @@ fn a_merged_trace_that_cannot_grow_is_named_whichever_thread_writes_it() {
     large(&folder, "large.db");
     for threads in [1, 2, 5] {
         let line = format!(
-            "trap '' XFSZ; ulimit -f 2000; exec \"$0\" --threads {threads} -q -o all.db --allow-missing large.db"
+            "trap '' XFSZ; ulimit -f 2000; exec \"$0\" --threads {threads} -q -o all.db --allow missing-ranks large.db"
         );
         let mut command = Command::new("sh");
         command.args(["-c", &line, env!("CARGO_BIN_EXE_rtl-merge")]).current_dir(folder.0.path());
@@ -99,7 +98,7 @@ fn a_merged_trace_that_cannot_grow_is_named_whichever_thread_writes_it() {
 #[test]
 fn more_traces_than_descriptors_are_read() {
     let folder = Folder::of(&Job { nodes: 20, ranks_per_node: 8, steps: 2, ..Job::default() });
-    for mode in ["--summary-only -o all.json", "-o all.db"] {
+    for mode in ["--to summary -o all.json", "-o all.db"] {
         let line = format!("ulimit -n 64; exec \"$0\" --threads 5 -q {mode} rank*.db");
         let mut command = Command::new("sh");
         command.args(["-c", &line, env!("CARGO_BIN_EXE_rtl-merge")]).current_dir(folder.0.path());

@@ -13,7 +13,7 @@ use crate::view::{View, percent};
 const ROWS: usize = 64;
 const ROWS_WITH_TIPS: usize = 16;
 
-/// What the script needs beside cells and ops.
+/// The script needs these beside cells and ops.
 #[derive(Serialize)]
 struct About<'a> {
     length_ns: i64,
@@ -62,7 +62,7 @@ pub(super) fn section(view: &View<'_>) -> Option<(Section, Vec<Data>)> {
     let detail = match timeline.is_complete {
         true => "Zoomed in, every op has its own box.",
         false => {
-            "Zoomed in, the longest ops have boxes of their own; `--from` and `--to` make a page of a shorter time."
+            "Zoomed in, the longest ops have boxes of their own; `--time START..END` makes a page of a shorter time."
         }
     };
     let clocks = match view.sections().ranks.as_ref().is_some_and(Ranks::lack_a_clock) {

@@ -80,7 +80,7 @@ fn same(table: &str, field: &str, cell: &Value, expected: &Value) {
     }
 }
 
-/// What a text may say, each with how far it may be rounded: a number, a percentage, ns, or a change as a ratio.
+/// The figures that a text may have, each with how far it may be rounded: a number, a percentage, ns, or a change as a ratio.
 fn readings(shown: &str) -> Vec<(f64, f64)> {
     if let Some(change) = shown.strip_suffix('%') {
         let change: f64 = change.parse().unwrap();

@@ -10,7 +10,7 @@ mod pictures;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What one call of the program did.
+/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,

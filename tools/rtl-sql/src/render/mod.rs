@@ -55,7 +55,7 @@ pub(crate) fn render(mut rows: Rows, style: Style, out: &mut dyn Write) -> anyho
     }
     table.render(style.layout, out)?;
     if all > kept {
-        writeln!(out, "{} more rows; --format csv prints all", all - kept)?;
+        writeln!(out, "{} more rows; --to csv prints all", all - kept)?;
     }
     Ok(())
 }

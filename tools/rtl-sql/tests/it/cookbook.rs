@@ -42,7 +42,7 @@ fn traces(folder: &Path) -> [PathBuf; 2] {
 /// The rows of a text on traces; `None` where the machine has no DuckDB.
 fn rows(traces: &[PathBuf], text: &str) -> Option<Vec<Value>> {
     let mut arguments: Vec<&str> = traces.iter().map(|trace| trace.to_str().unwrap()).collect();
-    arguments.extend(["-p", "before=before.db", "-p", "after=after.db", "--format", "json", "--", text]);
+    arguments.extend(["-p", "before=before.db", "-p", "after=after.db", "--to", "json", "--", text]);
     let run = run(&arguments)?;
     assert_eq!((run.code, run.messages.as_str()), (0, ""), "{text}");
     let mut document: Value = serde_json::from_str(&run.answer).unwrap();

@@ -311,8 +311,7 @@ fn no_query_writes_into_a_data_set_or_reads_beside_it() {
     }
     let out = folder.path().join("out.parquet");
     let escape = format!("select 1) to '{}'; copy (select 2", place.display());
-    let arguments =
-        [set.to_str().unwrap(), "--format", "parquet", "-o", out.to_str().unwrap(), "--", &escape];
+    let arguments = [set.to_str().unwrap(), "--to", "parquet", "-o", out.to_str().unwrap(), "--", &escape];
     assert_eq!(run(&arguments).unwrap().code, 2);
     assert!(!place.exists() && !set.join("d.db").exists());
 }

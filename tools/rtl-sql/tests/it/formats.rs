@@ -17,8 +17,8 @@ fn trace() -> tempfile::TempPath {
 #[test]
 fn a_result_has_a_form_for_people_and_four_for_machines() {
     let trace = trace();
-    let print = |format| run(&[trace.to_str().unwrap(), "--format", format, QUERY]).map(|run| run.answer);
-    let Some(table) = print("table") else { return };
+    let print = |format| run(&[trace.to_str().unwrap(), "--to", format, QUERY]).map(|run| run.answer);
+    let Some(table) = print("text") else { return };
     assert_eq!(
         table.lines().nth(2).unwrap().split_whitespace().collect::<Vec<_>>(),
         ["a,b", "12", "2.50", "-", "[1,", "2]", "7"]
@@ -36,10 +36,10 @@ fn a_result_has_a_form_for_people_and_four_for_machines() {
 #[test]
 fn a_table_for_people_ends_early_and_csv_has_every_row() {
     let trace = trace();
-    let print = |format| run(&[trace.to_str().unwrap(), "--format", format, "from range(30000)"]);
-    let Some(table) = print("table") else { return };
+    let print = |format| run(&[trace.to_str().unwrap(), "--to", format, "from range(30000)"]);
+    let Some(table) = print("text") else { return };
     assert_eq!(table.answer.lines().count(), 2 + 10_000 + 1);
-    assert!(table.answer.ends_with("20000 more rows; --format csv prints all\n"));
+    assert!(table.answer.ends_with("20000 more rows; --to csv prints all\n"));
     let csv = print("csv").unwrap().answer;
     let rows: Vec<&str> = csv.lines().skip(1).collect();
     assert!(rows.iter().enumerate().all(|(at, row)| *row == at.to_string()));
@@ -50,7 +50,7 @@ fn a_table_for_people_ends_early_and_csv_has_every_row() {
 fn a_parquet_file_holds_the_result_and_is_not_replaced_unasked() {
     let (folder, trace) = (tempfile::tempdir().unwrap(), trace());
     let query = "select name, duration from dispatches -- all";
-    let arguments = [trace.to_str().unwrap(), "--format", "parquet", "-o", "out.parquet", query];
+    let arguments = [trace.to_str().unwrap(), "--to", "parquet", "-o", "out.parquet", query];
     let Some(first) = run_in(folder.path(), &arguments) else { return };
     assert_eq!((first.code, first.messages.as_str()), (0, ""));
     let file = fs::read(folder.path().join("out.parquet")).unwrap();
@@ -65,8 +65,7 @@ fn parameters_have_names_and_types() {
     let trace = trace();
     let query = "select $text as text, $number + 1 as number";
     let parameters = ["--param", "text=it's", "-p", "number=41"];
-    let Some(run) = run(&[&[trace.to_str().unwrap(), "--format", "csv", query], &parameters[..]].concat())
-    else {
+    let Some(run) = run(&[&[trace.to_str().unwrap(), "--to", "csv", query], &parameters[..]].concat()) else {
         return;
     };
     assert_eq!(run.answer, "text,number\r\nit's,42\r\n", "{}", run.messages);

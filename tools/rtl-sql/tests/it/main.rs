@@ -52,7 +52,7 @@ fn rows_with(traces: &[&Path], query: &str, parameters: &[String]) -> Option<Vec
     let mut arguments: Vec<&str> = traces.iter().map(|trace| trace.to_str().unwrap()).collect();
     arguments.extend(parameters.iter().flat_map(|parameter| ["-p", parameter]));
     // A query may begin with a comment.
-    arguments.extend(["--format", "json", "--", query]);
+    arguments.extend(["--to", "json", "--", query]);
     let run = run(&arguments)?;
     assert_eq!((run.code, run.messages.as_str()), (0, ""), "{query}");
     let mut document: Value = serde_json::from_str(&run.answer).unwrap();

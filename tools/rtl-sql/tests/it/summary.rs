@@ -263,7 +263,7 @@ fn list(value: &Value) -> Rows {
 }
 
 fn report(path: &Path, flags: &[&str]) -> Value {
-    let words = ["rtl-summary", "--format=json"].iter().chain(flags).map(Into::into);
+    let words = ["rtl-summary", "--to=json"].iter().chain(flags).map(Into::into);
     let line = words.chain([path.as_os_str().to_owned()]).collect();
     let called = cli::call(line, rtl_summary::run);
     serde_json::from_str(&called.report).unwrap_or_else(|_| panic!("{}: {called:?}", path.display()))

@@ -29,13 +29,13 @@ pub(crate) fn document(
     let top = request.top;
     let cut = |mut sections: Sections| {
         for rows in sections.kernels.iter_mut().chain(&mut sections.groups) {
-            rows.truncate(top.of(rows.len()));
+            rows.truncate(top.limit(rows.len()));
         }
         if let Some(calls) = &mut sections.api {
-            calls.truncate(top.of(calls.len()));
+            calls.truncate(top.limit(calls.len()));
         }
         if let Some(latency) = &mut sections.launches {
-            latency.kernels.truncate(top.of(latency.kernels.len()));
+            latency.kernels.truncate(top.limit(latency.kernels.len()));
         }
         sections
     };

@@ -27,7 +27,7 @@ pub(crate) static API: Section = Section {
 
 fn functions(all: &[ApiGroup], shown: usize) -> Table {
     let rows = &all[..shown];
-    let scales = Scales::of(all.iter().map(|row| &row.stats));
+    let scales = Scales::for_rows(all.iter().map(|row| &row.stats));
     let has = |test: fn(&ApiGroup) -> bool| all.iter().any(test);
     let table = Table::of(rows)
         .column(Column::name("Call").field("name"), |row| Cell::text(&row.name))

@@ -16,7 +16,7 @@ pub(crate) static CATEGORIES: Section = Section {
     },
     blocks: |report, _| {
         let table = |rows: &Vec<Row>| {
-            let scales = Scales::of(rows.iter().map(|row| &row.stats));
+            let scales = Scales::for_rows(rows.iter().map(|row| &row.stats));
             Block::table("Categories", groups(rows, scales, GroupBy::Category, false))
         };
         report.sections.categories.iter().map(table).collect()

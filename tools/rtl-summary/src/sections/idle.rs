@@ -37,7 +37,7 @@ pub(crate) static IDLE: Section = Section {
     ..Section::DEFAULT
 };
 
-/// What the causes of idle time are found by.
+/// The evidence for the causes of idle time.
 pub(super) fn select_causes(select: &mut Select) {
     (select.links, select.api, select.ranges, select.operators, select.python) =
         (true, true, true, true, true);
@@ -77,7 +77,7 @@ fn place(places: &[PlaceIdle]) -> Cell {
     optional(places.first(), |row| Cell::text(row.place.label()))
 }
 
-/// What limits the statement.
+/// Limits of the statement, as sentences.
 fn remarks(gpus: &[GpuIdle]) -> Vec<String> {
     let is_unknown = |cause: &CauseIdle| cause.cause == Cause::Unknown;
     let unknown = gpus.iter().any(|gpu| gpu.causes.iter().any(is_unknown));

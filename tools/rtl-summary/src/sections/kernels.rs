@@ -58,11 +58,11 @@ fn rows(
     all: &mut Option<AllGroups>,
     groups: &[Group],
 ) -> (Vec<Row>, Vec<Option<String>>) {
-    let scales = Scales::of(groups.iter().map(|group| &group.stats));
+    let scales = Scales::for_rows(groups.iter().map(|group| &group.stats));
     *all = Some(AllGroups { count: groups.len(), scales });
     let mut sorted: Vec<&Group> = groups.iter().collect();
     kernels::sort(&mut sorted, context.sort);
-    sorted.truncate(context.top.of(groups.len()));
+    sorted.truncate(context.top.limit(groups.len()));
     let key = |group: &&Group| context.keys.as_ref().and_then(|keys| keys.key(&group.label));
     let keys = sorted.iter().map(key).collect();
     let renamed = sorted.into_iter().map(|group| {

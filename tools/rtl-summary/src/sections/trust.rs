@@ -1,4 +1,4 @@
-//! Whether the figures can be believed.
+//! The section that says whether the figures can be believed.
 
 use rtl_analysis::Part;
 use rtl_analysis::trust::{Health, Reason, Trust};

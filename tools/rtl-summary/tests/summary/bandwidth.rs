@@ -62,7 +62,7 @@ collective calls whose size the trace does not state: 1
 "#]]
     );
     assert_data_eq!(
-        folder.answer("rank0.json --section bandwidth --format csv"),
+        folder.answer("rank0.json --section bandwidth --to csv"),
         str![[r#"
 operation,communicator,members,ranks,from_bytes,timing,count,bytes,time_ns,algorithm_bytes_per_second,bus_bytes_per_second
 _allgather_base,0,4,"[0, 1, 2, 3]",8192,call,1,16000,2000,8000000000,6000000000
@@ -109,7 +109,7 @@ fn python_computes_the_same_bandwidth_of_real_jobs() {
             return skip(Need::Shared, "no ranks of a torch job beside the checkout");
         }
         let Some(expected) = by_python(&files) else { return };
-        let run = Run::of(Folder::new().program("--section bandwidth --format json").args(&files));
+        let run = Run::of(Folder::new().program("--section bandwidth --to json").args(&files));
         assert_eq!((run.code, run.messages.as_str()), (0, ""), "{job}");
         let report: Value = serde_json::from_str(&run.answer).unwrap();
         JsonSchema::read(SCHEMA).describes(&report);

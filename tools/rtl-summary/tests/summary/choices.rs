@@ -1,4 +1,4 @@
-//! What is asked for: rows, order, sections, names, formats.
+//! The choices of a report: rows, order, sections, names, formats.
 
 use snapbox::{assert_data_eq, str};
 use support::Layout;
@@ -250,7 +250,7 @@ fn sections_can_be_combined_by_comma_or_repetition() {
 fn csv_is_one_table_with_exact_values() {
     let folder = Folder::of(&["copies-both-ways", "two-kernels"]);
     assert_data_eq!(
-        folder.answer("two-kernels.db --format csv"),
+        folder.answer("two-kernels.db --to csv"),
         str![[r#"
 name,key,calls,total_ns,share,cumulative_share,mean_ns,min_ns,p50_ns,p95_ns,p99_ns,max_ns,stddev_ns
 softmax,k1,1,500,0.5555555555555556,0.5555555555555556,500,500,500,500,500,500,0
@@ -259,7 +259,7 @@ gemm,k2,1,400,0.4444444444444444,1,400,400,400,400,400,400,0
 "#]]
     );
     assert_data_eq!(
-        folder.answer("two-kernels.db --format csv --section gpus"),
+        folder.answer("two-kernels.db --to csv --section gpus"),
         str![[r#"
 gpu,ops,busy_share,wall_ns,busy_ns,idle_ns,kernel_ns,collective_ns,copy_ns,overlap_ns,exposed_collective_ns
 0,2,0.9,1000,900,100,900,0,0,0,0
@@ -267,7 +267,7 @@ gpu,ops,busy_share,wall_ns,busy_ns,idle_ns,kernel_ns,collective_ns,copy_ns,overl
 "#]]
     );
     assert_data_eq!(
-        folder.answer("copies-both-ways.db --format csv --section copies"),
+        folder.answer("copies-both-ways.db --to csv --section copies"),
         str![[r#"
 direction,count,bytes,unknown_bytes,total_ns,bytes_per_second
 device-to-device,1,8000,0,400,20000000000
@@ -283,7 +283,7 @@ fill,1,256,0,10,25600000000
 fn markdown_for_an_issue() {
     let folder = Folder::of(&["ranges-nested"]);
     assert_data_eq!(
-        folder.answer("ranges-nested.db --format markdown"),
+        folder.answer("ranges-nested.db --to markdown"),
         str![[r#"
 ## `ranges-nested.db`
 
@@ -331,7 +331,7 @@ fn markdown_for_an_issue() {
 fn json_for_a_script() {
     let folder = Folder::of(&["two-kernels"]);
     assert_data_eq!(
-        folder.answer("two-kernels.db --format json --section kernels,gpus"),
+        folder.answer("two-kernels.db --to json --section kernels,gpus"),
         str![[r#"
 {
   "schema": "rtl-summary/1",
@@ -493,7 +493,7 @@ schema_version  rtl-1
 "#]]
     );
     assert_data_eq!(
-        folder.answer("two-kernels.db --info --format csv"),
+        folder.answer("two-kernels.db --info --to csv"),
         str![[r#"
 tag,value
 rtl_schema,1

@@ -12,7 +12,7 @@ fn a_trace_that_was_cut_off_says_so_in_text_and_json() {
         ("lite.db", "cut off: its recorder was killed and left a journal, which was read too"),
     ] {
         for format in ["text", "json"] {
-            let run = folder.run(&format!("{file} --format {format}"));
+            let run = folder.run(&format!("{file} --to {format}"));
             assert_eq!(run.code, 0, "{}", run.messages);
             assert!(run.answer.contains(why), "{}", run.answer);
         }

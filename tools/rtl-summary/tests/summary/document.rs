@@ -34,7 +34,7 @@ fn the_report_on_every_fixture_is_as_described() {
             }
             folder.story(&name, layout, "trace.db");
             schema.describes(&folder.json("trace.db"));
-            is_read_back(&folder.answer("trace.db --by rank --format json"));
+            is_read_back(&folder.answer("trace.db --by rank --to json"));
         }
     }
 }
@@ -54,8 +54,8 @@ fn the_report_of_every_flag_is_as_described() {
     }
     for line in [
         "--info",
-        "--steady --gpu 1",
-        "--from 10% --to -1ms --trim-idle",
+        "--time steady --gpu 1",
+        "--time 10%..-1ms --time active",
         "--range forward",
         "--top 3 --names short",
     ] {
@@ -63,7 +63,7 @@ fn the_report_of_every_flag_is_as_described() {
     }
     let several = "bad-rows.db copies-both-ways.db ranges-nested.db";
     schema.describes(&folder.json(several));
-    is_read_back(&folder.answer(&format!("{several} --format json")));
+    is_read_back(&folder.answer(&format!("{several} --to json")));
 }
 
 #[test]

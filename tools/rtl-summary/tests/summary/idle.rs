@@ -20,7 +20,7 @@ INSERT INTO kernels(gpu, queue, start, end, name, correlation) VALUES
 INSERT INTO copies(gpu, queue, start, end, way, correlation) VALUES (0, 1, 250000, 260000, 'CopyDeviceToHost', 4);
 ";
 
-fn told() -> Folder {
+fn recorded() -> Folder {
     let folder = Folder::new();
     std::fs::copy(support::database(STORY, Layout::Native).unwrap(), folder.path("trace.db")).unwrap();
     folder
@@ -29,7 +29,7 @@ fn told() -> Folder {
 #[test]
 fn idle_time_as_people_read_it() {
     assert_data_eq!(
-        told().answer("trace.db --section gaps,idle"),
+        recorded().answer("trace.db --section gaps,idle"),
         str![[r#"
 Trace: trace.db
 
@@ -69,7 +69,7 @@ unknown: the trace does not say what launched the op that ended the gap
 
 #[test]
 fn idle_time_as_scripts_read_it() {
-    let folder = told();
+    let folder = recorded();
     let document = folder.json("trace.db");
     JsonSchema::read(SCHEMA).describes(&document);
     let gpu = &document["idle"][0];
@@ -87,7 +87,7 @@ fn idle_time_as_scripts_read_it() {
     assert_eq!(costs, [("blocking-copy", 50_000), ("synchronise", 40_000)]);
     assert_eq!(document["longest_gaps"][0]["cause"]["cause"], "host");
     assert_data_eq!(
-        folder.answer("trace.db --section idle --format csv"),
+        folder.answer("trace.db --section idle --to csv"),
         str![[r#"
 gpu,cause,idle_ns,share,gaps,longest_ns,place
 0,host,110000,0.3793103448275862,2,80000,"(no call, operator or range)"

@@ -16,7 +16,7 @@ fn large(folder: &Folder) {
 /// The report on the trace itself, without its name.
 fn expected(folder: &Folder) -> serde_json::Value {
     let mut report: serde_json::Value =
-        serde_json::from_str(&folder.program("--format json t.db").output().map(text).unwrap()).unwrap();
+        serde_json::from_str(&folder.program("--to json t.db").output().map(text).unwrap()).unwrap();
     report["inputs"][0]["path"].take();
     report
 }
@@ -26,7 +26,7 @@ fn text(output: std::process::Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The same of what a shell writes.
+/// The inputs that a shell writes are read as files are.
 fn by_shell(folder: &Folder, script: &str) -> serde_json::Value {
     let mut shell = Command::new("bash");
     shell.args(["-c", script]).current_dir(folder.0.path()).env("RTL", env!("CARGO_BIN_EXE_rtl-summary"));
@@ -41,13 +41,13 @@ fn a_pipe_is_read_once_and_completely() {
     large(&folder);
     let expected = expected(&folder);
     for script in [
-        "cat t.db | $RTL --format json -",
-        "cat t.db | $RTL --format json /dev/stdin",
-        "$RTL --format json - < t.db",
-        "$RTL --format json <(cat t.db)",
-        "gzip -c t.db | $RTL --format json -",
-        "mkfifo fifo; cat t.db > fifo & $RTL --format json fifo",
-        "exec 3< t.db; rm t.db; $RTL --format json /dev/fd/3",
+        "cat t.db | $RTL --to json -",
+        "cat t.db | $RTL --to json /dev/stdin",
+        "$RTL --to json - < t.db",
+        "$RTL --to json <(cat t.db)",
+        "gzip -c t.db | $RTL --to json -",
+        "mkfifo fifo; cat t.db > fifo & $RTL --to json fifo",
+        "exec 3< t.db; rm t.db; $RTL --to json /dev/fd/3",
     ] {
         assert_eq!(by_shell(&folder, script), expected, "{script}");
     }

@@ -29,7 +29,7 @@ UPDATE rocpd_op SET enqueued = 25000 WHERE start = 30000;
 UPDATE rocpd_op SET enqueued = 5001 WHERE start = 5000;
 ";
 
-fn told() -> Folder {
+fn recorded() -> Folder {
     let folder = Folder::new();
     std::fs::copy(support::database(STORY, Layout::Native).unwrap(), folder.path("trace.db")).unwrap();
     folder
@@ -38,7 +38,7 @@ fn told() -> Folder {
 #[test]
 fn launches_as_people_read_them() {
     assert_data_eq!(
-        told().answer("trace.db --section api,launches,queues"),
+        recorded().answer("trace.db --section api,launches,queues"),
         str![[r#"
 Trace: trace.db
 
@@ -75,9 +75,9 @@ ops count as enqueued when their call returns
 
 #[test]
 fn launches_as_scripts_read_them() {
-    let folder = told();
+    let folder = recorded();
     assert_data_eq!(
-        folder.answer("trace.db --section launches --format csv"),
+        folder.answer("trace.db --section launches --to csv"),
         str![[r#"
 name,calls,mean_ns,min_ns,p50_ns,p95_ns,p99_ns,max_ns,stddev_ns
 (all kernels),3,31666.666666666668,5000,40000,50000,50000,50000,23629.078131263042
@@ -88,7 +88,7 @@ gemm,2,22500,5000,5000,40000,40000,40000,24748.737341529162
 "#]]
     );
     assert_data_eq!(
-        folder.answer("trace.db --section queues --format csv"),
+        folder.answer("trace.db --section queues --to csv"),
         str![[r#"
 place,ops,mean,max,empty_share,at_least_2_share,at_least_10_share,at_least_100_share
 GPU 0,5,0.9130434782608695,3,0.4347826086956522,0.30434782608695654,0,0
@@ -110,7 +110,7 @@ GPU 1,1,1,1,0,0,0,0
         ["enqueued", "called", "unknown", "later", "negative"].map(|field| launches[field].as_i64().unwrap()),
         [2, 4, 0, 1, 1]
     );
-    let markdown = folder.answer("trace.db --section queues --format markdown");
+    let markdown = folder.answer("trace.db --section queues --to markdown");
     assert!(markdown.contains("\n- ops count as enqueued when their call returns"), "{markdown}");
 }
 
@@ -125,7 +125,7 @@ fn a_trace_that_ties_nothing_to_the_host_has_no_such_sections() {
 
 #[test]
 fn only_so_many_kernels_are_shown_as_are_asked_for() {
-    let folder = told();
+    let folder = recorded();
     let document = folder.json("trace.db --top 1");
     assert_eq!(document["launches"]["kernels"].as_array().unwrap().len(), 1);
     let text = folder.answer("trace.db --top 1 --section launches");
@@ -169,7 +169,7 @@ fn launches_of_other_tools_traces_are_what_sql_says() {
 
 #[test]
 fn shares_of_calls_add_up() {
-    let document = told().json("trace.db --section api");
+    let document = recorded().json("trace.db --section api");
     let shares = document["api"].as_array().unwrap().iter().map(|row| row["share"].as_f64().unwrap());
     close(shares.sum(), 1.0);
 }

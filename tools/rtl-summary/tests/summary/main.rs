@@ -30,7 +30,7 @@ use support::Layout;
 /// A folder of traces, in which the program runs.
 struct Folder(tempfile::TempDir);
 
-/// What one call of the program did.
+/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,
@@ -93,13 +93,13 @@ impl Folder {
 
     #[track_caller]
     fn json(&self, line: &str) -> serde_json::Value {
-        serde_json::from_str(&self.answer(&format!("{line} --format json"))).unwrap()
+        serde_json::from_str(&self.answer(&format!("{line} --to json"))).unwrap()
     }
 
     /// The names of the rows of the CSV table that `line` asks for, in order.
     #[track_caller]
     fn names(&self, line: &str) -> Vec<String> {
-        let csv = self.answer(&format!("{line} --format csv"));
+        let csv = self.answer(&format!("{line} --to csv"));
         csv.lines().skip(1).map(|row| row.split(',').next().unwrap().to_owned()).collect()
     }
 }
@@ -119,7 +119,7 @@ impl Run {
 #[track_caller]
 fn report_on(path: &Path, line: &str) -> serde_json::Value {
     let folder = Folder::new();
-    let run = Run::of(folder.program(&format!("--format json {line}")).arg(path));
+    let run = Run::of(folder.program(&format!("--to json {line}")).arg(path));
     assert_eq!((run.code, run.messages.as_str()), (0, ""), "{}", path.display());
     serde_json::from_str(&run.answer).unwrap()
 }

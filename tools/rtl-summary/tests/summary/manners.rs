@@ -1,4 +1,4 @@
-//! What every tool of the suite promises, and that a trace is only read.
+//! The promises of every tool of the suite, and that a trace is only read.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,7 +12,7 @@ use crate::{Folder, Run};
 fn a_reader_that_goes_away_is_no_error() {
     let folder = Folder::of(&["steady-training-loop"]);
     let mut child = folder
-        .program("steady-training-loop.db --full-names --format json")
+        .program("steady-training-loop.db --full-names --to json")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -41,16 +41,8 @@ fn the_help_has_two_examples_and_the_exit_codes() {
     let (_, examples) = help.split_once("Examples:\n").unwrap();
     assert_eq!(examples.lines().filter(|line| line.trim_start().starts_with("rtl-summary ")).count(), 2);
     assert!(help.lines().all(|line| line.chars().count() <= 100), "{help}");
-    for flag in ["--by", "--sort", "--top", "--section", "--names", "--steady", "--strict", "--format"] {
+    for flag in ["--by", "--sort", "--top", "--section", "--names", "--time", "--strict", "--to"] {
         assert!(help.contains(flag), "{flag}");
-    }
-}
-
-#[test]
-fn shells_can_complete_the_command_line() {
-    for shell in ["bash", "zsh", "fish"] {
-        let script = Folder::new().answer(&format!("--completions {shell}"));
-        assert!(script.contains("rtl-summary") && script.contains("steady"), "{shell}: {script}");
     }
 }
 
@@ -71,9 +63,7 @@ fn reading_changes_no_byte_and_leaves_no_file() {
     connection.execute_batch("PRAGMA journal_mode=WAL; UPDATE rocpd_op SET end = end").unwrap();
     drop(connection);
     let before = contents(&folder);
-    for line in
-        ["", "--info", "--format json", "--by shape", "--style rpt", "--style rocprofv3", "--section ranges"]
-    {
+    for line in ["", "--info", "--to json", "--by shape", "--to rpt", "--to rocprofv3", "--section ranges"] {
         folder.answer(&format!("ranges-nested.db bad-rows.db lite.db trace.rpd wal.db {line}"));
         assert!(before == contents(&folder), "after {line}");
     }
@@ -91,7 +81,7 @@ fn a_file_is_known_by_its_content_and_not_by_its_name() {
 fn the_same_question_has_the_same_answer() {
     let folder = Folder::of(&["steady-training-loop"]);
     for format in ["text", "json", "csv", "markdown"] {
-        let line = format!("steady-training-loop.db --format {format}");
+        let line = format!("steady-training-loop.db --to {format}");
         assert_eq!(folder.answer(&line), folder.answer(&line));
     }
 }
@@ -102,7 +92,7 @@ fn a_name_cannot_steer_the_terminal() {
     let folder = Folder::new();
     std::fs::copy(support::database(story, Layout::Native).unwrap(), folder.path("evil.db")).unwrap();
     for format in ["text", "markdown"] {
-        let text = folder.answer(&format!("evil.db --format {format}"));
+        let text = folder.answer(&format!("evil.db --to {format}"));
         assert!(text.contains("evil") && !text.contains('\u{1b}'), "{text}");
     }
 }

@@ -65,7 +65,7 @@ aten::linear      2         0.000   0.00  600.000    0  400.000 us
 #[test]
 fn csv_and_json_have_a_row_for_each_shape() {
     assert_data_eq!(
-        folder().answer("run.json --section operators --format csv"),
+        folder().answer("run.json --section operators --to csv"),
         str![[r#"
 name,calls,own_gpu_ns,share,gpu_ns,ops,host_ns,shapes
 aten::mm,2,600000,0.75,600000,2,200000,"[[8, 4], [4, 2]]"
@@ -126,7 +126,7 @@ fn memory_that_rocprofv3_recorded_has_its_peak_and_its_releases() {
         return support::skip(support::Need::Shared, "no trace of rocprofv3 beside the checkout");
     }
     let folder = Folder::new();
-    let run = Run::of(folder.program("--format json --section memory").arg(path));
+    let run = Run::of(folder.program("--to json --section memory").arg(path));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
     let [memory] = report["memory"].as_array().unwrap().as_slice() else { panic!("{report}") };
@@ -145,7 +145,7 @@ fn the_rank_with_more_to_compute_is_the_slowest_in_every_step() {
         return support::skip(support::Need::Shared, "no ranks of a torch job beside the checkout");
     }
     let folder = Folder::new();
-    let run = Run::of(folder.program("--format json --section ranks --by rank").args((0..4).map(file)));
+    let run = Run::of(folder.program("--to json --section ranks --by rank").args((0..4).map(file)));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let report: serde_json::Value = serde_json::from_str(&run.answer).unwrap();
     let steps = &report["ranks"]["steps"];

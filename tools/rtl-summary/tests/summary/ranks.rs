@@ -58,7 +58,7 @@ gemm        3            12          12  1.360 us  1.560 us             14.71  G
 fn csv_and_markdown_hold_the_same_tables() {
     let folder = Folder::of(&["late-arriver"]);
     assert_data_eq!(
-        folder.answer("late-arriver.db --section ranks --format csv"),
+        folder.answer("late-arriver.db --section ranks --to csv"),
         str![[r#"
 name,gpu,busy_ns,compute_ns,mean_step_ns,slowest_steps,collectives,wait_ns,transfer_ns,last,delay_ns,clock_free_wait_ns,clock_free_transfer_ns,clock_free_last
 GPU 0,0,2040,1200,100,0,12,360,480,0,0,360,480,0
@@ -68,7 +68,7 @@ GPU 2,2,2040,1320,110,0,12,240,480,0,0,240,480,0
 "#]]
     );
     assert_data_eq!(
-        folder.answer("late-arriver.db --section collectives --format csv"),
+        folder.answer("late-arriver.db --section collectives --to csv"),
         str![[r#"
 kernel,ranks,collectives,incomplete,arrival_spread_ns,wait_ns,transfer_ns,violations,clock_free_wait_ns,clock_free_transfer_ns
 ncclDevKernel_AllReduce_Sum_f16_RING_LL,3,12,0,360,600,480,0,600,480
@@ -76,14 +76,14 @@ ncclDevKernel_AllReduce_Sum_f16_RING_LL,3,12,0,360,600,480,0,600,480
 "#]]
     );
     assert_data_eq!(
-        folder.answer("late-arriver.db --section imbalance --format csv"),
+        folder.answer("late-arriver.db --section imbalance --to csv"),
         str![[r#"
 name,ranks,least_calls,most_calls,mean_ns,most_ns,imbalance,rank,call_imbalance,call_rank
 gemm,3,12,12,1360,1560,0.1470588235294117,GPU 1,0.1470588235294119,GPU 1
 
 "#]]
     );
-    let markdown = folder.answer("late-arriver.db --by rank --format markdown");
+    let markdown = folder.answer("late-arriver.db --by rank --to markdown");
     for heading in ["### Ranks", "### Collectives", "### Kernels by how unevenly ranks share them"] {
         assert!(markdown.contains(heading), "{markdown}");
     }
@@ -142,7 +142,7 @@ fn kernels_go_by_the_names_that_were_asked_for() {
     assert_eq!(names.collect::<Vec<_>>(), ["ncclDevKernel_AllReduce_Sum_f16_RING_LL"]);
 }
 
-/// What a query of `sql/queries/` answers, as objects by column.
+/// The answer of a query of `sql/queries/`, as objects by column.
 fn query(connection: &Connection, name: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../sql/queries/{name}.sql"));
     let mut statement = connection.prepare(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -294,7 +294,7 @@ fn sql_says_the_same_of_two_ranks_of_rocprofv3() {
     let files =
         ["rocprofv3-rank0.db", "rocprofv3-rank1.db"].map(|name| shared.join("traces/made").join(name));
     let folder = Folder::new();
-    let run = Run::of(folder.program("--by rank --format json").args(&files));
+    let run = Run::of(folder.program("--by rank --to json").args(&files));
     assert_eq!((run.code, run.messages.as_str()), (0, ""));
     let report: Value = serde_json::from_str(&run.answer).unwrap();
     assert_eq!(report["ranks"]["ranks"].as_array().unwrap().len(), 2);

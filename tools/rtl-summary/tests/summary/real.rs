@@ -299,7 +299,7 @@ fn every_trace_at_hand_is_read_without_a_word_on_standard_error() {
     for folder in ["traces/real", "traces/made"] {
         for file in std::fs::read_dir(shared.join(folder)).unwrap() {
             let path = file.unwrap().path();
-            for line in ["--style rpt", "--style rocprofv3", "--by shape --names short"] {
+            for line in ["--to rpt", "--to rocprofv3", "--by shape --names short"] {
                 let run = crate::Run::of(Folder::new().program(line).arg(&path));
                 assert_eq!((run.code, run.messages.as_str()), (0, ""), "{line} {}", path.display());
                 assert!(!run.answer.is_empty(), "{line} {}", path.display());
@@ -339,7 +339,7 @@ fn findings_do_not_depend_on_what_else_is_reported() {
     let folder = Folder::new();
     for path in names.map(|name| shared.join(name)) {
         let findings = |what: &str| {
-            let run = crate::Run::of(folder.program(what).arg("--format").arg("json").arg(&path));
+            let run = crate::Run::of(folder.program(what).arg("--to").arg("json").arg(&path));
             let report: Value = serde_json::from_str(&run.answer).unwrap();
             report["findings"].clone()
         };

@@ -144,13 +144,13 @@ fn command_lines_that_make_no_sense() {
     misused("two-kernels.db --section everything", "invalid value 'everything'");
     misused("two-kernels.db --top many", "expected a number or `all`");
     misused("two-kernels.db --topp 3", "unexpected argument '--topp'");
-    misused("two-kernels.db --format xml", "invalid value 'xml'");
+    misused("two-kernels.db --to xml", "invalid value 'xml'");
     misused("two-kernels.db --kernel gemm(", "--kernel: invalid regular expression");
-    misused("two-kernels.db --from noon", "--from: not a moment: noon");
+    misused("two-kernels.db --time noon..", "--time: not a moment: noon");
     misused("two-kernels.db --rank -1", "");
     misused("two-kernels.db --info --section gpus", "--info");
-    misused("two-kernels.db --format csv --section gpus,gaps", "csv holds one table");
-    misused("two-kernels.db --format csv --section sanity", "this section has no table");
+    misused("two-kernels.db --to csv --section gpus,gaps", "csv holds one table");
+    misused("two-kernels.db --to csv --section sanity", "this section has no table");
 }
 
 #[test]

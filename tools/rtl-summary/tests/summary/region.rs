@@ -41,19 +41,19 @@ fn windows_that_meet_hold_every_row_once() {
         let json = folder.json(&format!("overlap-two-queues.db {line}"));
         json["kernels"].as_array().unwrap().iter().map(|kernel| kernel["calls"].as_u64().unwrap()).sum()
     };
-    assert_eq!([calls("--to 700ns"), calls("--from 700ns")], [2, 4], "a row belongs where it starts");
-    assert_eq!([calls("--to 50%"), calls("--from 50%")], [2, 4]);
-    assert_eq!([calls("--to 0.7us"), calls("--from 0.7us")], [2, 4]);
-    assert_eq!([calls("--to -100ns"), calls("--from -100ns")], [4, 2]);
-    assert_eq!(calls("--from 200ns --to 900ns"), 2, "norm at 200 is in, add at 900 is out");
+    assert_eq!([calls("--time ..700ns"), calls("--time 700ns..")], [2, 4], "a row belongs where it starts");
+    assert_eq!([calls("--time ..50%"), calls("--time 50%..")], [2, 4]);
+    assert_eq!([calls("--time ..0.7us"), calls("--time 0.7us..")], [2, 4]);
+    assert_eq!([calls("--time ..-100ns"), calls("--time -100ns..")], [4, 2]);
+    assert_eq!(calls("--time 200ns..900ns"), 2, "norm at 200 is in, add at 900 is out");
 }
 
 #[test]
 fn the_window_is_told_in_every_format() {
     let folder = Folder::of(&["overlap-two-queues"]);
-    let text = folder.answer("overlap-two-queues.db --from 700ns");
+    let text = folder.answer("overlap-two-queues.db --time 700ns..");
     assert!(text.contains("Region:    4 of 6 ops"), "{text}");
-    let region = &folder.json("overlap-two-queues.db --from 700ns")["inputs"][0]["region"];
+    let region = &folder.json("overlap-two-queues.db --time 700ns..")["inputs"][0]["region"];
     assert_eq!(region["start_ns"], 1_700);
 }
 
@@ -79,7 +79,7 @@ fn a_range_that_nobody_named_is_an_error_with_a_hint() {
 fn trimmed_idle_ends_leave_only_the_time_of_ops() {
     let folder = Folder::of(&["ranges-nested"]);
     let whole = folder.json("ranges-nested.db");
-    let trimmed = folder.json("ranges-nested.db --trim-idle");
+    let trimmed = folder.json("ranges-nested.db --time active");
     assert_eq!(whole["inputs"][0]["start_ns"], 950);
     assert_eq!(whole["gpus"], trimmed["gpus"], "ops are all inside");
     assert_eq!(trimmed["inputs"][0]["start_ns"], 1_100);
@@ -94,7 +94,7 @@ fn the_steady_part_leaves_out_the_first_and_the_last_call() {
         (0, 0, 3000, 3100, 'gemm'), (0, 0, 3500, 3510, 'add'), (0, 0, 4000, 4100, 'gemm'), (0, 0, 4500, 4510, 'add');";
     let folder = Folder::new();
     std::fs::copy(support::database(story, Layout::Native).unwrap(), folder.path("loop.db")).unwrap();
-    let json = folder.json("loop.db --steady");
+    let json = folder.json("loop.db --time steady");
     assert_eq!(json["kernels"][0]["calls"], 2, "the second and the third of four");
     assert_eq!(json["kernels"][1]["calls"], 1);
     assert_eq!((&json["gpus"][0]["start_ns"], &json["gpus"][0]["end_ns"]), (&2_000.into(), &3_100.into()));
@@ -102,7 +102,7 @@ fn the_steady_part_leaves_out_the_first_and_the_last_call() {
 
 #[test]
 fn too_few_calls_are_not_steady() {
-    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --steady");
+    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --time steady");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert_eq!(run.messages.lines().count(), 2, "{}", run.messages);
     assert!(run.messages.contains("no steady part"), "{}", run.messages);
@@ -111,7 +111,7 @@ fn too_few_calls_are_not_steady() {
 
 #[test]
 fn an_empty_window_is_an_error_with_a_hint() {
-    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --from 800ns --to 200ns");
+    let run = Folder::of(&["two-kernels"]).run("two-kernels.db --time 800ns..200ns");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert!(
         run.messages.contains("the region ends at 200 ns, before it starts at 800 ns"),
@@ -147,12 +147,12 @@ fn a_selection_of_nothing_names_what_exists() {
         ("eight-gpus.db --gpu 9", "no GPU 9 in the trace, which has GPU 0 to 7"),
         ("overlap-two-queues.db --queue 7", "no queue 7 in the trace, which has queue 0, 1"),
         ("eight-gpus.db --rank 3", "no rank 3 in the trace, which has no ranks"),
-        ("overlap-two-queues.db --from 100s", "nothing starts at 100 s or later: the trace lasts 1.3 us"),
+        ("overlap-two-queues.db --time 100s..", "nothing starts at 100 s or later: the trace lasts 1.3 us"),
         ("overlap-two-queues.db --kernel gemm --queue 1", "no op passes all filters: kernel gemm, queue 1"),
         ("ranges-nested.db --range nothing", "no range is named nothing: the trace has"),
     ] {
         for format in ["text", "json", "csv", "markdown"] {
-            let run = folder.run(&format!("{line} --format {format}"));
+            let run = folder.run(&format!("{line} --to {format}"));
             assert_eq!((run.code, run.answer.as_str()), (3, ""), "{line}");
             assert!(run.messages.contains(error), "{line}: {}", run.messages);
             assert!(run.messages.contains("\nhint: "), "{line}: {}", run.messages);

@@ -7,7 +7,7 @@ use support::Options;
 use crate::Folder;
 
 /// Flags that together print every part of a report.
-const FLAGS: [&str; 3] = ["--format json", "--all", "--by rank --format csv"];
+const FLAGS: [&str; 3] = ["--to json", "--all", "--by rank --to csv"];
 
 /// Compares the reports with those of one thread.
 fn assert_same(folder: &Folder, traces: &str, flags: &[&str]) {

@@ -1,4 +1,4 @@
-//! Whether the figures can be believed: made traces of torch.profiler with one fault each, and real ones.
+//! The verdict on figures: made traces of torch.profiler with one fault each, and real ones.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -203,7 +203,7 @@ fn a_file_that_ends_too_early_is_limited() {
 fn filters_do_not_change_the_verdict() {
     let folder = Folder::new();
     folder.file("run.json", Torch::steps(|_, _| true).text());
-    assert_eq!(folder.answer("run.json --health --to 2500us"), "trust: good\n");
+    assert_eq!(folder.answer("run.json --health --time ..2500us"), "trust: good\n");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn the_report_says_why_not_and_json_has_the_evidence() {
     let first =
         json!({"name": "ProfilerStep#1", "start_ns": 1_000_000, "end_ns": 1_900_000, "correlation": 0});
     assert_eq!(reason["evidence"][0], first);
-    let run = folder.run("run.json --health --format csv");
+    let run = folder.run("run.json --health --to csv");
     assert_eq!((run.code, run.messages.contains("--health has no table")), (2, true));
 }
 
@@ -249,7 +249,7 @@ fn a_reason_that_traces_share_is_one_line_about_all_of_them() {
     assert_eq!((run.code, together), (3, expected));
 }
 
-/// What a trace of torch.profiler holds, counted without our reader: ops, and those that name a call that is not there;
+/// The content of a trace of torch.profiler, counted without our reader: ops, and those that name a call that is not there;
 /// launches, and those without an op.
 fn counted(bytes: &[u8]) -> [usize; 4] {
     let document: Value = serde_json::from_slice(bytes).unwrap();

@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::growing::Growing;
 use crate::terminal::Terminal;
 
-/// What leaves the terminal as it was: the other screen is gone, the cursor is visible.
+/// The codes that leave the terminal as it was: the other screen is gone, the cursor is visible.
 const RESTORED: [&str; 2] = ["\x1b[?1049l", "\x1b[?25h"];
 
 fn top(arguments: &[&str]) -> Terminal {

@@ -17,7 +17,7 @@ fn top(arguments: &[&str], folder: &Path) -> Output {
 
 fn once(path: &Path) -> Value {
     let folder = path.parent().unwrap();
-    let output = top(&[path.to_str().unwrap(), "--once", "--format", "json"], folder);
+    let output = top(&[path.to_str().unwrap(), "--once", "--to", "json"], folder);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
@@ -33,7 +33,7 @@ fn summary(path: &Path) -> Value {
     use clap::Parser;
     let line = [
         "rtl-summary",
-        "--format",
+        "--to",
         "json",
         "--all",
         "--top",
@@ -125,7 +125,7 @@ fn the_document_keeps_to_its_schema_and_names_each_rank() {
     ranks.iter_mut().for_each(|rank| rank.run(500));
     ranks.pop().unwrap().end();
     std::fs::write(folder.path().join("notes.txt"), "no recording").unwrap();
-    let output = top(&[".", "--once", "--format", "json"], folder.path());
+    let output = top(&[".", "--once", "--to", "json"], folder.path());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let schema = JsonSchema::read(include_str!("../../../../docs/reference/rtl-top.schema.json"));
     schema.describes(&document);
@@ -194,7 +194,7 @@ fn targets_without_a_recording_are_errors_with_hints() {
         (vec!["nothing.db", "--once"], 3, "no such file: nothing.db\nhint: "),
         (vec![empty.path().to_str().unwrap(), "--once"], 3, "no recordings in the folder: "),
         (vec![file], 2, "the live view needs a terminal\nhint: --once"),
-        (vec![file, "--format", "json"], 2, "--format json needs --once"),
+        (vec![file, "--to", "xml"], 2, "invalid value 'xml'"),
         (vec![file, "--interval", "0"], 2, "expected 0.05 to 3600 seconds"),
     ] {
         let (code, text) = failure(&arguments, folder.path());

@@ -119,7 +119,7 @@ fn resize(controller: &File, columns: u16, lines: u16) {
     tcsetwinsize(controller, size).unwrap();
 }
 
-/// What a terminal shows after these bytes, as far as the view uses terminals: text, places and clearing.
+/// The screen of a terminal after these bytes, as far as the view uses terminals: text, places and clearing.
 fn screen(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines: Vec<Vec<char>> = Vec::new();

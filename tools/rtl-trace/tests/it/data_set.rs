@@ -8,7 +8,7 @@ use crate::running::{Traced, text};
 
 /// The flags of a run.
 fn named(run: &str) -> [&str; 8] {
-    ["--output-format", "dataset", "-o", "runs", "--job", "train", "--run", run]
+    ["--to", "dataset", "-o", "runs", "--job", "train", "--run", run]
 }
 
 /// How many dispatches the manifest of a run states.
@@ -46,13 +46,12 @@ fn one_process_and_several_become_runs_of_a_data_set() {
 fn a_run_is_refused_before_its_command_is_started() {
     let traced = Traced::plain();
     fs::create_dir_all(traced.path().join("runs/job=train/run=taken")).unwrap();
-    let refusals: [(&[&str], &str); 6] = [
+    let refusals: [(&[&str], &str); 5] = [
         (&named("taken"), "runs has the run taken of the job train"),
         (&named("a/b"), "\"a/b\" is no name of a run"),
-        (&["--output-format", "dataset", "-o", "runs"], "a run of a data set needs a folder and a name"),
-        (&["--output-format", "dataset", "--run", "a"], "a run of a data set needs a folder and a name"),
+        (&["--to", "dataset", "-o", "runs"], "a run of a data set needs a folder and a name"),
+        (&["--to", "dataset", "--run", "a"], "a run of a data set needs a folder and a name"),
         (&["-o", "a.db", "--run", "a"], "--job and --run name a run of a data set"),
-        (&["--force", "-o", "a.db"], "--output-format <FORMAT>"),
     ];
     for (flags, expected) in refusals {
         let output = traced.command(flags, ["touch", "started"].map(OsStr::new)).output().unwrap();

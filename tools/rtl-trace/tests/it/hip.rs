@@ -59,10 +59,10 @@ fn the_exit_code_of_a_program_of_hip_is_its_own() {
 /// A call: function, thread, start and duration.
 type Call = (String, Option<i64>, i64, Option<i64>);
 
-/// What RPD's table of calls has besides: ranges, and for an op without a call the thread that asked for it.
+/// The other rows of RPD's table of calls: ranges, and for an op without a call the thread that asked for it.
 const OTHERS: &str = "('UserMarker', '(not recorded)')";
 
-/// What a trace says of calls and of whose ops are.
+/// The calls of a trace, and the ops of each.
 #[derive(Debug, PartialEq)]
 struct Content {
     calls: Vec<Call>,

@@ -25,7 +25,8 @@ fn run(traced: &Traced) -> Command {
     let line = OsString::from(format!("exec \"$@\" {RUN}"));
     let words = words.into_iter().chain([line, "sh".into()]).chain(traced.program.iter().cloned());
     let words: Vec<OsString> = words.collect();
-    let mut command = traced.command(&["--quiet", "-o", "job.db"], words.iter().map(OsString::as_os_str));
+    let mut command =
+        traced.command(&["--quiet", "--force", "-o", "job.db"], words.iter().map(OsString::as_os_str));
     command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
@@ -54,7 +55,7 @@ fn wait_for_command(traced: &Traced) {
     }
 }
 
-/// What is there beside outputs.
+/// The files beside the outputs.
 fn left(traced: &Traced) -> Vec<String> {
     let outputs = ["job.db", "job.json.gz", "job_summary.txt"];
     traced.files().into_iter().filter(|name| !outputs.contains(&name.as_str())).collect()
@@ -70,8 +71,8 @@ fn whenever_rtl_trace_is_ended_its_trace_is_whole_and_what_is_left_is_recovered(
     let whole = begun.elapsed();
     assert_eq!(kernels(&at("job.db")), Some(RUN as usize));
     std::fs::remove_file(at("job.db")).unwrap();
-    let mut before =
-        traced.command(&["--quiet", "-o", "job.db"], traced.program.iter().map(OsString::as_os_str));
+    let mut before = traced
+        .command(&["--quiet", "--force", "-o", "job.db"], traced.program.iter().map(OsString::as_os_str));
     assert!(before.arg(BEFORE.to_string()).status().unwrap().success());
     let older = std::fs::read(at("job.db")).unwrap();
     for count in 0..kills {
@@ -97,7 +98,7 @@ fn whenever_rtl_trace_is_ended_its_trace_is_whole_and_what_is_left_is_recovered(
         assert!(signal == "KILL" || !has_part, "{signal} leaves {:?}", left(&traced));
 
         // The next run names the recordings that are left.
-        let next = traced.command(&["-o", "job.db"], ["true"].map(OsStr::new)).output().unwrap();
+        let next = traced.command(&["--force", "-o", "job.db"], ["true"].map(OsStr::new)).output().unwrap();
         let has_recordings = String::from_utf8_lossy(&next.stderr).contains("has left recordings in");
         assert!(next.status.success(), "{next:?}");
         if has_recordings {

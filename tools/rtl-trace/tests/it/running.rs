@@ -39,7 +39,7 @@ impl Traced {
         Self::of("loop")
     }
 
-    /// The same with any program of the end-to-end tests.
+    /// Records any program of the end-to-end tests.
     pub(crate) fn of(program: &str) -> Option<Self> {
         Process::of(program).map(Self::running)
     }
@@ -79,7 +79,7 @@ impl Traced {
         self.command(flags, words).output().unwrap()
     }
 
-    /// The same of a program on the runtime of ROCm 10: around the tracer, which `rtl trace` names alone, that needs tools of its own.
+    /// Records a program on the runtime of ROCm 10: around the tracer, which `rtl trace` names alone, that needs tools of its own.
     pub(crate) fn shell_on_rocm_10(&self, line: &str) -> Output {
         let runtime = library::tool("rocm10");
         let runtime = runtime.display();

@@ -186,6 +186,10 @@ fn the_trace_that_was_there_stays_when_nothing_is_recorded() {
     assert_eq!(fs::read(traced.path().join("trace.db")).unwrap(), before);
     assert!(traced.shell(&["--no-perfetto"], "\"$@\" 6").status.success());
     assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 6);
+    let refused = traced.shell(&["--no-perfetto", "-o", "trace.db"], "\"$@\" 7");
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(text(&refused.stderr).starts_with("rtl-trace: error: trace.db exists\n"), "{refused:?}");
+    assert_eq!(Trace::read(&traced.path().join("trace.db")).rows.len(), 6);
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn call(bench: &Bench, trace: &Path, target: &Target, folder: &Path) -> Call {
         "-o".into(),
         folder.join(target.output).into(),
         "--force".into(),
-        "--format".into(),
+        "--to".into(),
         target.format.into(),
     ];
     Call::new(bench.summary.with_file_name("rtl-convert"), words)

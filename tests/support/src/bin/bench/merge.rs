@@ -52,7 +52,7 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
         let (ranks, ops) = (target.nodes * target.ranks_per_node, target.steps * (KERNELS + 1));
         let verb = match target.verb {
             Verb::Merge => "rtl-merge",
-            Verb::Summary => "rtl-merge --summary-only",
+            Verb::Summary => "rtl-merge --to summary",
         };
         let work = format!("{verb} of {ranks} traces of {ops} ops");
         eprintln!("bench: {} rounds of {work}", bench.rounds);
@@ -80,8 +80,9 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
 
 fn call(bench: &Bench, verb: Verb, folder: &Path, traces: &[PathBuf]) -> Call {
     let output = folder.join(if verb == Verb::Merge { "merged.db" } else { "all.json" });
-    let mut words: Vec<OsString> = vec!["--quiet".into(), "--force".into(), "-o".into(), output.into()];
-    words.extend((verb == Verb::Summary).then(|| "--summary-only".into()));
+    let mut words: Vec<OsString> =
+        vec!["--quiet".into(), "--force".into(), "--allow=different-runs".into(), "-o".into(), output.into()];
+    words.extend((verb == Verb::Summary).then(|| "--to=summary".into()));
     let traces = traces.iter().map(|trace| trace.clone().into());
     Call::new(bench.summary.with_file_name("rtl-merge"), words.into_iter().chain(traces))
 }

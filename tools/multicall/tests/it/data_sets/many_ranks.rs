@@ -62,14 +62,13 @@ fn a_run_of_more_than_a_thousand_ranks_has_a_file_for_each_table_and_the_reports
         let query = format!(
             "select rank, count(*) as n, sum(duration) as t, min(start) as s from {table} group by rank order by rank"
         );
-        let of = |input| rtl(path, &["sql", "--format", "csv", input, &query]);
+        let of = |input| rtl(path, &["sql", "--to", "csv", input, &query]);
         let (found, expected) = (of("runs"), of("job.db"));
         assert_eq!(expected.report.lines().count(), 1 + ranks, "{}", expected.messages);
         assert_eq!(found.report, expected.report, "{}", found.messages);
     }
-    let one = |input| {
-        rtl(path, &["sql", "--format", "csv", input, "from dispatches where rank = 1029 order by start"])
-    };
+    let one =
+        |input| rtl(path, &["sql", "--to", "csv", input, "from dispatches where rank = 1029 order by start"]);
     let columns = |report: &str| report.lines().next().unwrap().to_owned();
     let found = one("runs").report;
     assert_eq!(found.lines().count(), 1 + 6, "{found}");
@@ -100,7 +99,7 @@ fn a_run_in_several_files_of_many_ranks_has_the_answers_of_its_trace() {
     let of = |input: &str, table: &str, condition: &str| {
         let columns = "rank, name, start, duration, pid";
         let query = format!("select {columns} from {table} where {condition} order by all");
-        rtl(path, &["sql", "--format", "csv", "-p", "low=1024", input, &query])
+        rtl(path, &["sql", "--to", "csv", "-p", "low=1024", input, &query])
     };
     for (condition, ranks) in [
         ("rank = 1029", 1),

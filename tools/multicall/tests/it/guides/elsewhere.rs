@@ -22,7 +22,7 @@ const TESTED: &[(&str, &str)] = &[
     ("cc program.c", "tests/e2e/tests/it/embedding.rs"),
 ];
 
-/// Whether the command is one of these.
+/// Returns true if the command is one of these.
 pub(super) fn is_tested(command: &str) -> bool {
     // The Python package is not beside the programs.
     TESTED.iter().any(|(start, _)| command.starts_with(start)) || command.contains("$(python3 -m rtl.")

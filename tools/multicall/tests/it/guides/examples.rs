@@ -7,7 +7,7 @@ use super::elsewhere;
 pub(super) struct Example {
     pub(super) command: String,
     pub(super) printed: Vec<String>,
-    /// Whether it follows the commands of the console before it.
+    /// True if it follows the commands of the console before it.
     pub(super) is_console: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn examples(page: &str) -> Vec<Example> {
     found
 }
 
-/// Whether the first word, behind settings of the environment, is one of our programs or one that is tested elsewhere.
+/// Returns true if the first word, behind settings of the environment, is one of our programs or one that is tested elsewhere.
 fn is_command(line: &str) -> bool {
     let is_setting = |word: &&str| {
         word.split_once('=').is_some_and(|(name, _)| {

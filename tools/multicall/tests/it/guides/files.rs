@@ -12,12 +12,13 @@ const TORCH: &str = "tests/fixtures/real/gpt-loader.json.gz";
 
 /// Writes the files that a command reads and that are not there.
 pub(super) fn provide(pages: &Pages, command: &str, folder: &Path) {
-    let mut is_output = false;
-    for word in command.split([' ', '=', '\'', ';', '(', ')']).filter(|word| !word.is_empty()) {
-        if !is_output && !folder.join(word).exists() {
+    let words = || command.split([' ', '=', '\'', ';', '(', ')']).filter(|word| !word.is_empty());
+    let is_output =
+        |word: &str| words().zip(words().skip(1)).any(|pair| [("-o", word), (">", word)].contains(&pair));
+    for word in words().filter(|word| !is_output(word)) {
+        if !folder.join(word).exists() {
             write(pages, word, folder);
         }
-        is_output = ["-o", ">", "markdown", "html"].contains(&word);
     }
 }
 
@@ -66,7 +67,7 @@ fn write(pages: &Pages, name: &str, folder: &Path) {
         }
         ("job", "db") => made_by("rtl merge -o job.db rank*.db"),
         ("main*", "json") => {
-            made_by("for run in main*.db; do rtl summary --format json $run > ${run%.db}.json; done");
+            made_by("for run in main*.db; do rtl summary --to json $run > ${run%.db}.json; done");
         }
         ("rank*", "json.gz") => {
             made_by("for rank in rank*.db; do rtl convert $rank -o ${rank%.db}.json.gz; done")

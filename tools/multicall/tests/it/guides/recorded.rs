@@ -15,7 +15,7 @@ use super::Pages;
 /// The process id that pages name.
 const PID: &str = "4711";
 
-/// Whether the command needs a program on a GPU.
+/// Returns true if the command needs a program on a GPU.
 pub(super) fn is_meant(command: &str) -> bool {
     ["rtl trace", "rtl-trace", "rtl top", "rtl-top", "HSA_TOOLS_LIB=", "LD_PRELOAD=", "PATH=", "exec "]
         .iter()

@@ -145,7 +145,7 @@ fn the_durations_of_a_kernel_are_drawn_from_the_shortest_to_the_longest() {
     let table: Vec<&str> = run.answer.lines().skip_while(|line| !line.starts_with("Kernels")).collect();
     assert!(table.iter().all(|line| line.chars().count() <= 80), "{}", run.answer);
     assert!(table[1].contains("Duration") && run.answer.contains("not shown: "), "{}", run.answer);
-    assert!(!folder.answer("trace.json --section kernels --format csv").contains('█'));
+    assert!(!folder.answer("trace.json --section kernels --to csv").contains('█'));
     assert!(folder.json("trace.json")["kernels"][0].get("bars").is_none());
     assert!(!folder.answer("trace.json --by gpu --section kernels").contains('█'));
 }
