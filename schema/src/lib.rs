@@ -103,4 +103,4 @@ pub use signature::{qualified, shorten};
 pub use spool::set_input_limit;
 pub use strings::Strings;
 pub use tables::{Problem, ProblemKind, Problems, RecorderCost, Tables, TraceInfo};
-pub use trace::{OpenTrace, PreparedTrace, Trace};
+pub use trace::Trace;

@@ -1,11 +1,9 @@
-mod prepared;
-
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::data_set::{self, StoredRun};
-use crate::dialect::{Next, PreparedOps, Reader, registry};
+use crate::dialect::{PreparedOps, Reader, registry};
 use crate::input::Input;
 use crate::layout::tags::COMPLETE;
 use crate::piece_sink::{Each, PieceSink};
@@ -13,8 +11,6 @@ use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
-
-pub use prepared::{OpenTrace, PreparedTrace};
 
 /// An opened trace: its dialect is known, its rows are not read yet.
 #[derive(Debug)]
@@ -215,7 +211,10 @@ impl Trace {
             (Reader::Ops { header, .. }, Some(database)) => {
                 let _snapshot = database.snapshot()?;
                 let ops = PreparedOps::of(header(database, select)?, database, select)?;
-                self.stream_ops((ops, database), &Next::<PreparedTrace>::new(None), sink)
+                let mut last = ops.stream(database, sink)?;
+                last.info.left_journal = database.left_journal();
+                last.info.trailing_bytes = self.has_trailing_bytes();
+                Ok(last)
             }
             _ => {
                 let mut tables = self.read(select)?;
@@ -224,17 +223,5 @@ impl Trace {
                 Ok(tables)
             }
         }
-    }
-
-    fn stream_ops<S: PieceSink>(
-        &self,
-        (ops, database): (PreparedOps, &Database),
-        next: &Next<'_, PreparedTrace>,
-        sink: &mut S,
-    ) -> Result<Tables, S::Error> {
-        let mut last = ops.stream(database, next, sink)?;
-        last.info.left_journal = database.left_journal();
-        last.info.trailing_bytes = self.has_trailing_bytes();
-        Ok(last)
     }
 }

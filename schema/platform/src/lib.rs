@@ -9,7 +9,6 @@ pub mod disk;
 pub mod exchange;
 pub mod exec;
 pub mod folder;
-pub mod freed_memory;
 pub mod identity;
 pub mod liveness;
 pub mod nameless;

@@ -63,6 +63,6 @@ mod run_name;
 pub use kind::Dialect;
 pub use live::{InFlight, LiveTrace};
 pub(crate) use reader::Reader;
+pub(crate) use rocpd::PreparedOps;
 pub use rocpd::copy_type;
-pub(crate) use rocpd::{Next, OpPieces, Prepared, PreparedOps, ReadPiece};
 pub(crate) use run_name::run_of;

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::{Each, Error, Id, OpenTrace, PreparedTrace, Select, Tables, Trace};
+use rtl_schema::{Error, Id, Select, Tables, Trace};
 use rusqlite::Connection;
 use support::{Layout, Options};
 
@@ -96,93 +96,6 @@ fn a_long_trace_comes_in_several_pieces() {
         assert!(whole == pieces, "{layout:?}");
         assert!(count > 3, "{layout:?}: {count} pieces");
     }
-}
-
-/// The rows of traces that are read one after the other, each with the number of its pieces.
-fn chained(paths: &[PathBuf], threads: usize) -> Vec<(Rows, usize)> {
-    threads::set_limit(NonZero::new(threads).unwrap());
-    let mut next = None;
-    let read = |at: usize| {
-        let opened = next.take().unwrap_or_else(|| prepare(&paths[at]));
-        let (mut rows, mut pieces) = (Rows::default(), 0);
-        let mut sink = Each::new(|piece: &mut Tables| {
-            rows.add(piece);
-            pieces += 1;
-            Ok::<(), Error>(())
-        });
-        let open = paths.get(at + 1).map(|path| Box::new(|| prepare(path)) as OpenTrace<'_>);
-        next = opened.unwrap().stream_to(open, &mut sink).unwrap().1;
-        (rows, pieces)
-    };
-    (0..paths.len()).map(read).collect()
-}
-
-fn prepare(path: &Path) -> Result<PreparedTrace, Error> {
-    Trace::open(path)?.prepare(&Select::everything())
-}
-
-/// Long traces, short ones, and some that are read as a whole or by SQLite.
-fn traces(folder: &Path) -> Vec<PathBuf> {
-    let generate = |name: &str, ops, layout| {
-        let path = folder.join(name);
-        let options = Options { layout, ops, api: true, ranges: true, seed: ops, ..Options::default() };
-        support::generate(&options, &path).unwrap();
-        path
-    };
-    let view = generate("view.db", 30_000, Layout::Native);
-    let rename = "pragma legacy_alter_table = on; alter table rocpd_op rename to stored_op;
-        create view rocpd_op as select * from stored_op order by rowid";
-    Connection::open(&view).unwrap().execute_batch(rename).unwrap();
-    let story = |layout| {
-        let path = folder.join(format!("story-{layout:?}.db"));
-        std::fs::copy(support::fixture_in("two-kernels", layout), &path).unwrap();
-        path
-    };
-    vec![
-        generate("long.db", 90_000, Layout::Native),
-        generate("longer.db", 120_000, Layout::Native),
-        view,
-        generate("rpd.db", 40_000, Layout::Rpd3),
-        story(Layout::Native),
-        generate("few.db", 3, Layout::Native),
-        story(Layout::Lite),
-        generate("lite.db", 60_000, Layout::Lite),
-    ]
-}
-
-#[test]
-fn traces_that_are_read_one_after_the_other_have_the_rows_that_each_has_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let traces = traces(folder.path());
-    let alone: Vec<(Rows, usize)> =
-        traces.iter().flat_map(|trace| chained(std::slice::from_ref(trace), 1)).collect();
-    assert!(alone[0].1 > 8, "{} pieces", alone[0].1);
-    for threads in [1, 2, 5, 16] {
-        assert!(chained(&traces, threads) == alone, "{threads} threads");
-    }
-}
-
-#[test]
-fn a_next_trace_that_cannot_be_read_fails_when_it_is_its_turn() {
-    let folder = tempfile::tempdir().unwrap();
-    let traces = traces(folder.path());
-    threads::set_limit(NonZero::new(5).unwrap());
-    let mut sink = Each::new(|_: &mut Tables| Ok::<(), Error>(()));
-    let missing = folder.path().join("missing.db");
-    for first in &traces {
-        let open = Box::new(|| prepare(&missing)) as OpenTrace<'_>;
-        let (_, next) = prepare(first).unwrap().stream_to(Some(open), &mut sink).unwrap();
-        assert!(matches!(next, Some(Err(Error::Missing { .. }))), "after {}", first.display());
-    }
-    // A writer that heeds no lock.
-    let open = Box::new(|| prepare(&traces[1])) as OpenTrace<'_>;
-    let (_, next) = prepare(&traces[0]).unwrap().stream_to(Some(open), &mut sink).unwrap();
-    let change_counter = 24;
-    let mut bytes = std::fs::read(&traces[1]).unwrap();
-    bytes[change_counter] ^= 1;
-    std::fs::write(&traces[1], bytes).unwrap();
-    let failed = next.unwrap().unwrap().stream_to(None, &mut sink).unwrap_err();
-    assert!(failed.to_string().contains("it changed while it was read"), "{failed}");
 }
 
 #[test]

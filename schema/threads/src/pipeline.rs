@@ -32,11 +32,6 @@ where
         if self.team.is_alone() { self.drain(0) } else { Ok(()) }
     }
 
-    /// Passes results on until at most `left` items of each sequence are on the way.
-    pub fn consume_to(&mut self, left: usize) -> Result<(), E> {
-        self.drain(left)
-    }
-
     fn add(&mut self, sequence: usize, item: I) {
         let slot = Slot::default();
         self.slots[sequence].push_back(Arc::clone(&slot));
@@ -196,25 +191,6 @@ mod tests {
             assert!(first.into_iter().eq(0..200), "{threads} threads");
             let expected = (0..200).flat_map(|number| std::iter::repeat_n(number, number as usize % 3));
             assert!(second.into_iter().eq(expected), "{threads} threads");
-        }
-    }
-
-    #[test]
-    fn results_are_consumed_until_few_items_are_on_the_way() {
-        for threads in [1, 5] {
-            crate::set_limit(NonZero::new(threads).unwrap());
-            let consumed = std::cell::Cell::new(0);
-            let consume = |_| {
-                consumed.set(consumed.get() + 1);
-                Ok::<_, Infallible>(None)
-            };
-            let Ok(()) = pipeline(Results::Large, slow, consume, |pipeline| {
-                (0..8).try_for_each(|number| pipeline.push(number))?;
-                pipeline.consume_to(3)?;
-                assert!(consumed.get() >= 5, "{threads} threads: {}", consumed.get());
-                Ok(())
-            });
-            assert_eq!(consumed.get(), 8, "{threads} threads");
         }
     }
 

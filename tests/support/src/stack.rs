@@ -63,7 +63,7 @@ pub fn stack(name: &str) -> Option<Stack> {
 fn one_by_name<T>(mut stacks: Vec<T>, test: &str) -> Vec<T> {
     let Some(newest) = stacks.pop() else { return stacks };
     let sum: usize = test.bytes().map(usize::from).sum();
-    if sum % 2 == 0 || stacks.is_empty() {
+    if sum.is_multiple_of(2) || stacks.is_empty() {
         return vec![newest];
     }
     vec![stacks.swap_remove(sum / 2 % stacks.len())]

@@ -27,10 +27,6 @@ macro_rules! tool {
     ($library:ident) => {
         Tool { run: |line| cli::run_line(line, $library::run), command: || cli::command($library::run) }
     };
-    // Its library has a `main`.
-    (main of $library:ident) => {
-        Tool { run: $library::main, command: || cli::command($library::run) }
-    };
 }
 
 /// The verbs that record, which only Linux has.
@@ -48,14 +44,14 @@ pub(crate) const VERBS: &[Verb] = &[
         "write the trace that a killed `rtl trace` has left",
         tool!(rtl_trace),
     ),
-    verb("summary", "rtl-summary", &[], "where did the GPU time go?", tool!(main of rtl_summary)),
+    verb("summary", "rtl-summary", &[], "where did the GPU time go?", tool!(rtl_summary)),
     verb("report", "rtl-report", &[], "what does it look like? one HTML page", tool!(rtl_report)),
-    verb("diff", "rtl-diff", &[], "did it get slower?", tool!(main of rtl_diff)),
+    verb("diff", "rtl-diff", &[], "did it get slower?", tool!(rtl_diff)),
     verb("merge", "rtl-merge", &[], "merge the traces of many ranks into one", tool!(rtl_merge)),
     verb("convert", "rtl-convert", &[], "convert a trace to another format", tool!(rtl_convert)),
     verb("top", "rtl-top", &[], "what do recorded processes do now?", tool!(rtl_top)),
     verb("sql", "rtl-sql", &[], "any other question, in SQL", tool!(rtl_sql)),
-    verb("info", "rtl-summary", &["--info"], "show the contents of a trace file", tool!(main of rtl_summary)),
+    verb("info", "rtl-summary", &["--info"], "show the contents of a trace file", tool!(rtl_summary)),
 ];
 
 const fn verb(

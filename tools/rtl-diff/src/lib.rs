@@ -33,13 +33,6 @@ use crate::settings::Settings;
 /// The reason why a trace cannot be gated against itself.
 const SAME: &str = "baseline and candidate are the same trace";
 
-/// The whole `main`, of the command line with the name in the usage. The second trace gets the memory of the first one.
-#[must_use]
-pub fn main(line: Vec<OsString>) -> ExitCode {
-    platform::freed_memory::keep();
-    cli::run_line(line, run)
-}
-
 /// Compares, or calibrates.
 ///
 /// # Errors

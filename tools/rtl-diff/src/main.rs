@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rtl_diff::main(std::env::args_os().collect())
+    cli::run(rtl_diff::run)
 }

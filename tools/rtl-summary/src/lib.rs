@@ -19,9 +19,7 @@ pub mod sections;
 pub mod style;
 mod tables;
 
-use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use cli::destination::format_of;
 use cli::report::Document;
@@ -38,18 +36,6 @@ pub use crate::report::Report;
 use crate::request::Request;
 /// The formats that can be read, in words.
 pub use rtl_schema::dialect::READABLE;
-
-/// The whole `main`, of the command line with the name in the usage. Of one trace, freed memory stays with the
-/// process: threads that return theirs to the system wait for each other there.
-#[must_use]
-pub fn main(line: Vec<OsString>) -> ExitCode {
-    cli::run_line(line, |arguments: Arguments, out| {
-        if arguments.traces.len() == 1 && threads::limit() > 1 {
-            platform::freed_memory::keep();
-        }
-        run(arguments, out)
-    })
-}
 
 /// Runs the command line.
 ///

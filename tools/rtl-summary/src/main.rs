@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rtl_summary::main(std::env::args_os().collect())
+    cli::run(rtl_summary::run)
 }

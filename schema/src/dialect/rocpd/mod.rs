@@ -32,7 +32,6 @@ pub use kinds::copy_type;
 pub(super) use live_ops::LiveOps;
 pub(super) use metadata::{Metadata, Object};
 pub(super) use names::Names;
-pub(crate) use op_pieces::{Next, OpPieces, Prepared, ReadPiece};
 pub(super) use plan::{Field, Plan};
 pub(super) use processes::Processes;
 pub(crate) use read::PreparedOps;

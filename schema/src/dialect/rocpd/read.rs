@@ -1,11 +1,10 @@
 //! The order of reading: strings, then calls (which name processes), links and launches, then the ops in one pass that
 //! looks all of those up, then the secondary tables.
 
-use std::convert::Infallible;
 use std::mem::take;
 
 use super::header::{Header, OpenDispatch, References, Variant};
-use super::op_pieces::{Next, OpPieces, Prepared, ReadPiece};
+use super::op_pieces::OpPieces;
 use super::ops::Context;
 use super::{
     Agents, IdMap, Names, Processes, calls, join, launches, links, op_columns, ops, secondary_tables,
@@ -35,8 +34,6 @@ pub(crate) struct PreparedOps {
     agents: Agents,
     ends: secondary_tables::CopyEnds,
     open_dispatches: Vec<OpenDispatch>,
-    /// The first pieces, where they are read already.
-    read: Vec<ReadPiece>,
 }
 
 /// Where the ops are, and the tables that reading them looks up.
@@ -142,50 +139,32 @@ impl PreparedOps {
             found,
         };
         let strings = tables.strings.clone();
-        Ok(Self { lookups, strings, tables, processes, agents, ends, open_dispatches, read: Vec::new() })
-    }
-
-    /// The pieces in which the ops are read where memory must not grow with the rows.
-    pub(crate) fn pieces<'a>(&'a self, database: &'a Database) -> Option<OpPieces<'a>> {
-        let leaves = self.lookups.pieces(database, PIECE).leaves()?;
-        Some(OpPieces::new(leaves, self.lookups.context(&self.strings)))
-    }
-
-    /// The same with its first pieces.
-    pub(crate) fn with_pieces(self, read: Vec<ReadPiece>) -> Self {
-        Self { read, ..self }
+        Ok(Self { lookups, strings, tables, processes, agents, ends, open_dispatches })
     }
 
     /// Reads all rows.
     pub(crate) fn read(self, database: &Database) -> Result<Tables> {
         let mut sink = Each::new(|_: &mut Tables| Ok::<(), Error>(()));
-        self.join(database, true, &Next::<Infallible>::new(None), &mut sink)
+        self.join(database, true, &mut sink)
     }
 
-    /// Reads all rows for [`crate::Trace::stream_to`], and the first ones of the `next` trace.
-    pub(crate) fn stream<S: PieceSink, P: Prepared>(
-        self,
-        database: &Database,
-        next: &Next<'_, P>,
-        sink: &mut S,
-    ) -> Result<Tables, S::Error> {
+    /// Reads all rows for [`crate::Trace::stream_to`].
+    pub(crate) fn stream<S: PieceSink>(self, database: &Database, sink: &mut S) -> Result<Tables, S::Error> {
         let mut sink = Emptied(sink);
-        let mut last = self.join(database, false, next, &mut sink)?;
+        let mut last = self.join(database, false, &mut sink)?;
         sink.take(&mut last)?;
         Ok(last)
     }
 
     /// Reads all rows and passes them to `sink`: the calls first, then the ops piece by piece. The result is the content of the tables at
     /// the end. They hold all rows only if they keep them; the sink must take them otherwise.
-    fn join<S: PieceSink, P: Prepared>(
+    fn join<S: PieceSink>(
         self,
         database: &Database,
         keeps_rows: bool,
-        next: &Next<'_, P>,
         sink: &mut S,
     ) -> Result<Tables, S::Error> {
-        let Self { lookups, strings, mut tables, mut processes, mut agents, ends, open_dispatches, read } =
-            self;
+        let Self { lookups, strings, mut tables, mut processes, mut agents, ends, open_dispatches } = self;
         let Lookups { select, variant, names, links, launches, .. } = &lookups;
         let calls_tasks = sink.begin(&mut tables)?;
         let mut join = join::Join {
@@ -208,7 +187,7 @@ impl PreparedOps {
         let given = match pieces.leaves() {
             Some(leaves) => {
                 let pieces = OpPieces::new(leaves, lookups.context(&strings));
-                pieces.join(&mut join, &mut tables, (calls_tasks, read), next, sink)?
+                pieces.join(&mut join, &mut tables, calls_tasks, sink)?
             }
             None => {
                 sink.finish_tasks(calls_tasks)?;

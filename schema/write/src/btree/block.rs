@@ -2,7 +2,6 @@
 
 use super::encode::Record;
 use super::page::{self, Leaf};
-use super::pattern::Pattern;
 
 /// The next rows of a table: finished leaves, and one that is open.
 #[derive(Debug)]
@@ -63,19 +62,6 @@ impl Block {
             self.leaf.push(&head[..width], record, &[]);
         }
         self.last = id;
-    }
-
-    /// Adds the row of these numbers, which must fit the pattern, behind its id. False, and nothing has happened, where the page is
-    /// nearly full.
-    #[inline]
-    pub(crate) fn push_pattern<const N: usize, const ROOM: usize>(
-        &mut self,
-        pattern: &Pattern<N, ROOM>,
-        numbers: &[i64; N],
-    ) -> bool {
-        let is_added = self.leaf.push_pattern(self.last + 1, pattern, numbers);
-        self.last += i64::from(is_added);
-        is_added
     }
 }
 

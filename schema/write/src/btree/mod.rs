@@ -59,6 +59,6 @@ mod tree;
 pub(crate) use block::Block;
 pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
-pub(crate) use pattern::{LONG, Pattern};
+pub(crate) use pattern::Pattern;
 pub use queued_file::QueuedFile;
 pub use store::Target;

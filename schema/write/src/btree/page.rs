@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::encode::short_varint;
 pub(crate) use super::encode::varint;
-use super::pattern::Pattern;
+use super::pattern::{Pattern, ROOM};
 
 /// Bytes of a page. Larger ones would save 0.7 %, but a kernel hands a page of this size to the file as a whole.
 pub(crate) const SIZE: usize = 4096;
@@ -101,10 +101,10 @@ impl Leaf {
 
     /// Adds a row of a pattern that its numbers fit. False, and nothing has happened, where the page is nearly full.
     #[inline]
-    pub(crate) fn push_pattern<const N: usize, const ROOM: usize>(
+    pub(crate) fn push_pattern<const N: usize>(
         &mut self,
         row: i64,
-        pattern: &Pattern<N, ROOM>,
+        pattern: &Pattern<N>,
         numbers: &[i64; N],
     ) -> bool {
         const WORD: usize = 8;
@@ -219,7 +219,7 @@ pub(crate) fn interior(page: &mut Page, start: usize, children: &[Child], right:
 #[cfg(test)]
 mod tests {
     use super::super::encode::Record;
-    use super::super::pattern::SHORT;
+    use super::super::pattern::ROOM;
     use super::*;
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         let mut record = Record::new();
         let record = record.integers(&row);
         let pattern: Pattern<1> = Pattern::of(record, [7]).unwrap();
-        assert_eq!(record.len(), SHORT);
+        assert_eq!(record.len(), ROOM);
         for filled in 0..SIZE - Leaf::HEADER {
             let mut leaf = Leaf::new();
             leaf.content -= filled;

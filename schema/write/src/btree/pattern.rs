@@ -5,14 +5,11 @@
 //! in parts and loaded as a whole right after makes the processor wait.
 
 /// The bytes that a pattern has room for: a dispatch takes 40 to 60 as a tracer records it.
-pub(crate) const SHORT: usize = 64;
+pub(crate) const ROOM: usize = 64;
 
-/// The bytes of a pattern for rows of any trace, in which more columns are set.
-pub(crate) const LONG: usize = 128;
-
-/// A record in which `N` integers may be replaced by others that are stored in as many bytes. `ROOM` is a power of two.
+/// A record in which `N` integers may be replaced by others that are stored in as many bytes.
 #[derive(Debug, Clone)]
-pub(crate) struct Pattern<const N: usize, const ROOM: usize = SHORT> {
+pub(crate) struct Pattern<const N: usize> {
     /// The record lies at the end, so that it can be copied as a whole with room before it.
     bytes: [u8; ROOM],
     length: usize,
@@ -33,12 +30,12 @@ struct Hole {
     before: u64,
 }
 
-impl<const N: usize, const ROOM: usize> Pattern<N, ROOM> {
+impl<const N: usize> Pattern<N> {
     /// The pattern of a record that [`Record::integers`](super::Record::integers) made, in which these columns vary,
     /// given in ascending order without the id. A column that is NULL or 0 is one that only 0 goes to, and is what it is in
     /// all of its records. `None` where a number is negative, or the record is too long.
     pub(crate) fn of(record: &[u8], columns: [usize; N]) -> Option<Self> {
-        const { assert!(ROOM.is_power_of_two() && ROOM <= 0x80) };
+        const { assert!(ROOM.is_power_of_two() && ROOM <= 0x80, "places wrap, and a length has one byte") };
         let mut bytes = [0; ROOM];
         // Its length has one byte on a page.
         let start = ROOM.checked_sub(record.len()).filter(|_| record.len() < 0x80)?;

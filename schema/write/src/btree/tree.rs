@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::Block;
 use super::page::{self, Child, Leaf, MOST_CHILDREN, OVERFLOW, SIZE};
-use super::pattern::{Pattern, SHORT};
+use super::pattern::{Pattern, ROOM};
 use super::store::{ReadOrder, Store, Target};
 
 /// A table: its finished pages lie in the file for good, its newest leaf and the inner nodes above it are here and
@@ -111,9 +111,9 @@ impl Tree {
     ) -> io::Result<i64> {
         let row = self.last + 1;
         if !self.leaf.push_pattern(row, pattern, numbers) {
-            let mut place = [0; SHORT];
+            let mut place = [0; ROOM];
             pattern.write(numbers, &mut place);
-            return self.push(&place[SHORT - pattern.length()..], store);
+            return self.push(&place[ROOM - pattern.length()..], store);
         }
         self.last = row;
         self.changed = true;

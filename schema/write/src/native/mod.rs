@@ -14,7 +14,6 @@ mod range_ids;
 mod recording;
 pub(crate) mod rows;
 mod secondary_tables;
-mod similar_ops;
 mod string_ids;
 mod template;
 mod writer;

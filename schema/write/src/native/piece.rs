@@ -8,7 +8,6 @@ use super::mapping::ClockCursor;
 use super::numbering::{Renumbered, RenumberedOps};
 use super::range_ids::{RangeIds, RangesLeft};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
-use super::similar_ops::SimilarOps;
 use crate::btree::Block;
 use rtl_schema::table::{
     ApiArgument, ApiCall, Collective, Copy, Direction, Dispatch, Operator, PythonFrame, Range, RangeKind,
@@ -84,7 +83,6 @@ pub(super) fn encode(rows: &Tables, numbers: &Numbers) -> Encoded {
         ranges: numbers.ranges.left(),
         clock: lookup.clock(),
         ops: block(Table::Op),
-        similar: SimilarOps::new(),
         copies: Block::after(0),
         collectives: Block::after(0),
         new: RenumberedOps::default(),
@@ -203,7 +201,6 @@ struct OpRows<'a> {
     ranges: RangesLeft<'a>,
     clock: ClockCursor<'a>,
     ops: Block,
-    similar: SimilarOps,
     copies: Block,
     collectives: Block,
     new: RenumberedOps,
@@ -246,18 +243,7 @@ impl OpRows<'_> {
     #[inline]
     fn dispatch(&mut self, row: &Dispatch) {
         let (lookup, numbers) = (self.lookup, self.numbers(row));
-        let Numbered { start, end, enqueued, range } = numbers;
-        let varying = [start, end.unwrap_or_default(), range, row.correlation, enqueued.unwrap_or_default()];
-        let new = match self.similar.pattern(row, &varying) {
-            Some(pattern) if self.ops.push_pattern(pattern, &varying) => self.ops.last(),
-            _ => {
-                let op = kernel(lookup, row, &numbers);
-                self.ops.push(&op_row(&op))
-            }
-        };
-        if self.similar.is_wanted() {
-            self.similar.make(&kernel(lookup, row, &numbers));
-        }
+        let new = self.ops.push(&op_row(&kernel(lookup, row, &numbers)));
         let space = lookup.space(lookup.track(row.track).process);
         self.new.dispatches.push(space, row.id, new);
         if let Some(collective) = row.collective {

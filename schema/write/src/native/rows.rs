@@ -183,18 +183,80 @@ pub struct Call {
     pub result: i64,
 }
 
-/// Where start, end, the first of three [`Op::items`] and the correlation id are in an op's row.
-pub(crate) const OP_DELTA_COLUMNS: [usize; 4] = [2, 3, 7, 10];
+/// Columns of `rocpd_op` behind the id, in the order of a row; the virtual column takes no place in one.
+const OP_COLUMNS: [&str; 25] = [
+    "gpuId",
+    "queueId",
+    "start",
+    "end",
+    "description_id",
+    "opType_id",
+    "roctxId",
+    "gridX",
+    "workgroupX",
+    "tid",
+    "correlationId",
+    "lds",
+    "scratch",
+    "gridY",
+    "workgroupY",
+    "gridZ",
+    "workgroupZ",
+    "symbol",
+    "sequenceId",
+    "pid",
+    "streamId",
+    "bytes",
+    "peer",
+    "category_id",
+    "enqueued",
+];
 
-/// Where start, end, the range, the correlation id and the time of enqueueing are in an op's row.
-pub(crate) const SIMILAR_OP_COLUMNS: [usize; 5] = [2, 3, 6, 10, 24];
+/// Columns of `rocpd_api` behind the id.
+const CALL_COLUMNS: [&str; 12] = [
+    "start",
+    "duration",
+    "apiName_id",
+    "tid",
+    "correlationId",
+    "domain_id",
+    "parentId",
+    "streamId",
+    "pid",
+    "category_id",
+    "args_id",
+    "result",
+];
 
-/// Where start, duration and the correlation id are in a call's row.
-pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] = [0, 1, 4];
+/// The places of columns in which rows of one template differ.
+const fn places<const N: usize, const M: usize>(columns: [&str; N], wanted: [&str; M]) -> [usize; M] {
+    let mut places = [0; M];
+    let mut at = 0;
+    while at < M {
+        while !is_equal(columns[places[at]].as_bytes(), wanted[at].as_bytes()) {
+            places[at] += 1;
+        }
+        at += 1;
+    }
+    places
+}
 
-/// A row of `rocpd_op` behind its id. The virtual column takes no place in it.
+const fn is_equal(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+pub(crate) const OP_DELTA_COLUMNS: [usize; 4] =
+    places(OP_COLUMNS, ["start", "end", "gridX", "correlationId"]);
+pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] =
+    places(CALL_COLUMNS, ["start", "duration", "correlationId"]);
+
+/// A row of `rocpd_op` behind its id.
 #[inline]
-pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; OP_COLUMNS.len()] {
     let &Op {
         gpu,
         queue,
@@ -253,7 +315,7 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; 25] {
 
 /// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
 #[inline]
-pub(crate) fn call_row(call: &Call) -> [Option<i64>; 12] {
+pub(crate) fn call_row(call: &Call) -> [Option<i64>; CALL_COLUMNS.len()] {
     let &Call {
         start,
         duration,
@@ -291,4 +353,24 @@ fn text(text: Option<StringId>) -> Option<i64> {
 /// Zero is unknown, and NULL is shorter at the end of a row.
 fn known(id: i64) -> Option<i64> {
     Some(id).filter(|&id| id != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_the_columns_of_the_tables() {
+        let database = rusqlite::Connection::open_in_memory().unwrap();
+        database.execute_batch(include_str!("../../../../sql/tables.sql")).unwrap();
+        let columns = |table: &str| -> Vec<String> {
+            let sql = format!(
+                "select name from pragma_table_xinfo('{table}') where pk = 0 and hidden = 0 order by cid"
+            );
+            let mut statement = database.prepare(&sql).unwrap();
+            statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+        };
+        assert_eq!(columns("rocpd_op"), OP_COLUMNS);
+        assert_eq!(columns("rocpd_api"), CALL_COLUMNS);
+    }
 }

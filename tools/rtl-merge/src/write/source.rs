@@ -2,7 +2,7 @@
 
 use cli::{Failure, Progress};
 use rtl_schema::layout::tags;
-use rtl_schema::{Dialect, Error, OpenTrace, PieceSink, PreparedTrace, Select, Tables, Trace};
+use rtl_schema::{Dialect, Error, PieceSink, Select, Tables, Trace};
 use rtl_write::{ClockCorrection, EncodedPiece, NativeWriter, PieceImport, TraceImport};
 use serde_json::json;
 
@@ -63,24 +63,19 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Writes the trace piece by piece. While its last pieces are on the way, the next one is opened, which is the result.
-    pub(super) fn write_pieces(
-        mut self,
-        state: &mut MergeState,
-        opened: Result<PreparedTrace, Error>,
-        next: Option<OpenTrace<'_>>,
-    ) -> Result<Option<Result<PreparedTrace, Error>>, MergeError> {
+    /// Writes the trace piece by piece.
+    pub(super) fn write_pieces(mut self, state: &mut MergeState) -> Result<(), MergeError> {
         let input = self.input;
         self.write_description(&mut state.writer)?;
         let writer = &mut state.writer;
         let mut pieces = Pieces { writer, source: &mut self, has_changed: false, is_written: true };
-        let read = opened.and_then(|trace| trace.stream_to(next, &mut pieces));
+        let read =
+            Trace::open(&input.path).and_then(|trace| trace.stream_to(&Select::everything(), &mut pieces));
         let is_written = pieces.is_written;
-        let (last, next) =
+        let last =
             read.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
         self.check(&last)?;
-        self.finish(state, &last)?;
-        Ok(next)
+        self.finish(state, &last)
     }
 
     /// Numbers the rows of the trace, which was read as a whole. They are to be encoded.
