@@ -1,4 +1,4 @@
-//! What SQLite itself reads, to be compared with a scan.
+//! Scans are compared with what SQLite itself reads.
 
 pub(crate) mod recipe;
 
@@ -81,7 +81,7 @@ pub(crate) struct FastAnswer {
     pub(crate) whole: bool,
 }
 
-/// Whether fast rows with that last column are not taken.
+/// True if fast rows with that last column are not taken.
 pub(crate) fn is_refused(last: i64) -> bool {
     last.rem_euclid(64) == 13
 }

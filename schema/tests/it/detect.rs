@@ -1,4 +1,4 @@
-//! What a file is: by content, never by name, and one clear line where it is no trace.
+//! A trace is recognised by content, never by name, and any other file gives one clear line.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What JAX's profiler writes: Chrome's trace format and planes.
+//! JAX's profiler writes Chrome's trace format and planes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -133,7 +133,7 @@ fn rccl(set: &Set<'_>, calls: &[RcclCall<'_>]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// What the only kernel executes: operation, data type, elements given and got, ranks.
+/// Operation, data type, elements given and got, and ranks of the only kernel.
 fn collective(tables: &Tables) -> Option<String> {
     let stated = tables.collectives.get(tables.dispatches.collective.get(0)?);
     let [operation, data_type] =

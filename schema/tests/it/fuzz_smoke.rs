@@ -1,4 +1,4 @@
-//! What the fuzz targets of `tests/fuzz/` check, on their corpus and on some thousand mutations of it that are
+//! The checks of the fuzz targets of `tests/fuzz/`, on their corpus and on some thousand mutations of it that are
 //! the same every time.
 
 use crate::databases;

@@ -29,7 +29,7 @@ fn answer(query: &str, trace: &Path, columns: usize) -> Result<Vec<String>> {
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Those that need a table which only files with calls have.
+/// Queries that need a table which only files with calls have.
 const ABOUT_CALLS: [&str; 3] = ["api_calls", "launch_latency", "queue_depth"];
 
 #[test]

@@ -16,10 +16,8 @@ mod noise;
 mod quantity;
 mod settings;
 
-use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use cli::{Exit, Failure, Output, Progress};
 

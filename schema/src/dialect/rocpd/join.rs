@@ -21,12 +21,12 @@ pub(super) struct Join<'a> {
     /// When set, rows stay in the tables until the last op, and GPUs and processes are numbered then. Otherwise the tables
     /// have no ops before each [`Join::join`].
     pub(super) keeps_rows: bool,
-    pub(super) met: Met,
+    pub(super) seen: Seen,
 }
 
 /// Ids and rows that the joined parts have brought.
 #[derive(Debug, Default)]
-pub(super) struct Met {
+pub(super) struct Seen {
     /// True where a dispatch names the call that caused it.
     pub(super) correlated: bool,
     /// As in a part, but of all.
@@ -49,24 +49,24 @@ pub(super) struct Met {
 impl Join<'_> {
     /// Moves the rows of `part` to the tables.
     pub(super) fn join(&mut self, part: &mut OpPart, tables: &mut Tables) {
-        let met = &mut self.met;
+        let seen = &mut self.seen;
         let dispatches = part.dispatches.finish();
-        met.correlated |= !dispatches.is_empty() && dispatches.correlation.uniform() != Some(0);
-        met.walks.push(take(&mut part.walk));
+        seen.correlated |= !dispatches.is_empty() && dispatches.correlation.uniform() != Some(0);
+        seen.walks.push(take(&mut part.walk));
         let JoinedIds { pids, gpus, tracks, shapes } = &mut part.joined;
-        extend(pids, part.pids.rows(), |pid| unlisted(met.pids.intern(pid)));
-        extend(gpus, part.gpus.rows(), |gpu| met.gpus.intern(gpu));
+        extend(pids, part.pids.rows(), |pid| unlisted(seen.pids.intern(pid)));
+        extend(gpus, part.gpus.rows(), |gpu| seen.gpus.intern(gpu));
         let process = |local| unlisted_position(local).map_or(local, |position| pids[position]);
         extend(tracks, part.tracks.rows(), |track| {
             let (process, agent) = (process(track.process), gpus[track.agent.index()]);
-            met.tracks.intern(Track { process, agent, ..track })
+            seen.tracks.intern(Track { process, agent, ..track })
         });
         // Where launch parameters give the shapes, these are those of the tables, and the part has none.
         extend(shapes, part.shapes.rows(), |shape| tables.shapes.intern(shape));
 
-        let copies = if self.hold_copies { &mut met.held } else { &mut tables.copies };
+        let copies = if self.hold_copies { &mut seen.held } else { &mut tables.copies };
         let before = copies.len();
-        met.bytes_of_calls.extend(part.bytes_of_calls.drain(..).map(|(call, copy)| (call, before + copy)));
+        seen.bytes_of_calls.extend(part.bytes_of_calls.drain(..).map(|(call, copy)| (call, before + copy)));
         for copy in moved(&mut part.copies, copies) {
             copy.track = tracks[copy.track.index()];
             copy.source = copy.source.map(|gpu| gpus[gpu.index()]);
@@ -80,7 +80,7 @@ impl Join<'_> {
         }
         tables.info.range_ids |= part.range_ids;
         tables.extra_links.append(&mut part.extra_links);
-        met.problems.append(take(&mut part.problems));
+        seen.problems.append(take(&mut part.problems));
         tables.dispatches.append(dispatches, tracks, shapes);
         if !self.keeps_rows {
             self.assign_ids(tables);
@@ -89,10 +89,10 @@ impl Join<'_> {
 
     /// Gives processes, GPUs and tracks their ids in the tables, and these to the rows.
     fn assign_ids(&mut self, tables: &mut Tables) {
-        let new = self.met.gpus.rows()[self.met.agent_ids.len()..].to_vec();
+        let new = self.seen.gpus.rows()[self.seen.agent_ids.len()..].to_vec();
         self.agents.add(new, self.variant.gpu_stride, &mut tables.agents);
-        let Self { variant, queues, agents, processes, met, .. } = self;
-        let Met { pids, gpus, tracks, process_ids, agent_ids, track_ids, held, assigned, .. } = met;
+        let Self { variant, queues, agents, processes, seen, .. } = self;
+        let Seen { pids, gpus, tracks, process_ids, agent_ids, track_ids, held, assigned, .. } = seen;
         extend(process_ids, pids.rows(), |pid| processes.intern(pid, &mut tables.processes));
         let mut process = |process| match unlisted_position(process) {
             _ if process == UNNAMED => processes.unnamed(&mut tables.processes),
@@ -133,13 +133,13 @@ impl Join<'_> {
         if self.keeps_rows {
             self.assign_ids(tables);
         }
-        if let Some((count, first)) = links::dangling(links, &self.met.walks) {
+        if let Some((count, first)) = links::dangling(links, &self.seen.walks) {
             tables.problems.add_many(ProblemKind::DanglingLink, "rocpd_api_ops.op_id", first, count);
         }
-        tables.problems.append(self.met.problems);
-        forget_shared_bytes(self.met.bytes_of_calls, &mut self.met.held);
+        tables.problems.append(self.seen.problems);
+        forget_shared_bytes(self.seen.bytes_of_calls, &mut self.seen.held);
         if self.hold_copies {
-            tables.copies = self.met.held;
+            tables.copies = self.seen.held;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reads the ops of a file that is still written, for views that follow a recording.
 
 use super::calls::Calls;
-use super::join::{Join, Met};
+use super::join::{Join, Seen};
 use super::launches::Launches;
 use super::links::Links;
 use super::op_columns::OpFields;
@@ -103,7 +103,7 @@ impl LiveOps {
             processes: &mut self.processes,
             hold_copies: false,
             keeps_rows: false,
-            met: Met::default(),
+            seen: Seen::default(),
         };
         join.join(&mut part, tables);
         Ok(more)

@@ -24,9 +24,8 @@ type ReadPiece = Option<(u64, Box<OpPart>)>;
 
 /// A piece on its way to the sink.
 enum Step<'l, T> {
-    /// Its leaves.
     Read(&'l [u32]),
-    /// What is left to do when its rows have joined the tables.
+    /// The rest of the work on a piece whose rows have joined the tables.
     Task(T),
 }
 

@@ -23,11 +23,11 @@ const PIECE: usize = 128;
 /// Pages of ops that a thread reads at once where all rows stay in memory.
 const SHARE: usize = 512;
 
-/// What is read of a database before its ops, and what reads these.
+/// All that reading the ops of a database needs: the tables that they refer to were read before.
 #[derive(Debug)]
 pub(crate) struct PreparedOps {
     lookups: Lookups,
-    /// What is met in a piece joins the tables when the pieces join: each is read as if it were the first, with these strings.
+    /// Each piece is read as if it were the first, with these strings; what it adds joins the tables with its rows.
     strings: Strings,
     tables: Tables,
     processes: Processes,
@@ -175,7 +175,7 @@ impl PreparedOps {
             // The columns that complete a copy are known only after the last op.
             hold_copies: !launches.copies.is_empty() || !ends.is_empty(),
             keeps_rows,
-            met: join::Met::default(),
+            seen: join::Seen::default(),
         };
         let length = match threads::limit() {
             _ if !keeps_rows => PIECE,
@@ -209,7 +209,7 @@ impl PreparedOps {
             join.join(&mut ops::OpPart::of_open(open_dispatches), &mut tables);
             sink.take(&mut tables)?;
         }
-        tables.info.linked = !links.is_empty() || join.met.correlated;
+        tables.info.linked = !links.is_empty() || join.seen.correlated;
         join.finish(links, &mut tables);
         ends.complete(&agents, &mut tables.copies);
         secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }

@@ -75,7 +75,8 @@ impl<'a> Source<'a> {
         let last =
             read.map_err(|error| if is_written { MergeError::input(input, error) } else { error.into() })?;
         self.check(&last)?;
-        self.finish(state, &last)
+        self.finish(state, &last)?;
+        Ok(())
     }
 
     /// Numbers the rows of the trace, which was read as a whole. They are to be encoded.
