@@ -1,10 +1,8 @@
 //! A trace that is read piece by piece has the rows of one that is read whole.
 
-use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rtl_schema::{Error, Id, Select, Tables, Trace};
-use rusqlite::Connection;
 use support::{Layout, Options};
 
 /// Every row of a trace in words that do not depend on the numbering of places and shapes, in order.

@@ -65,15 +65,6 @@ impl Block {
     }
 }
 
-#[cfg(test)]
-impl Block {
-    /// All leaves, and the greatest rowid of each.
-    pub(crate) fn written(&mut self) -> (Vec<u8>, Vec<i64>) {
-        let pages = [&self.pages[..], self.leaf.page()].concat();
-        (pages, [&self.lasts[..], &[self.last]].concat())
-    }
-}
-
 #[cold]
 #[inline(never)]
 fn finish(leaf: &mut Leaf, pages: &mut Vec<u8>) {
