@@ -91,7 +91,7 @@ impl ShapeKey for StoredKey {
     }
 }
 
-/// The ids that the local ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Met`].
+/// The ids that the local ids of a part have become, by position: shapes have the ids of the tables, others those of [`super::join::Seen`].
 #[derive(Debug, Default)]
 pub(super) struct JoinedIds {
     pub(super) pids: Vec<ProcessId>,

@@ -6,7 +6,7 @@
 //! the call is one that the thread is in ([`open`]): when the recording ends, that is what is known of a call that did not
 //! return.
 //!
-//! Another source of calls needs a [`calls::Source`], [`sources::join`] with its names, and a `begin` and an `end` around
+//! Another source of calls needs a [`Source`](crate::base::call_interface::Source), [`sources::join`] with its names, and a `begin` and an `end` around
 //! each call; everything behind that is the same for all.
 
 pub mod call;
