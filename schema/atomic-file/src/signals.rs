@@ -1,25 +1,30 @@
 //! The temporaries of this process, and their removal when a signal ends it.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::{fs, io};
 
 use platform::signals::{self, Handler};
 
 static TEMPORARIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-static IS_ENABLED: AtomicBool = AtomicBool::new(false);
+/// A bit for each signal that removes the temporaries.
+static REMOVING: AtomicU64 = AtomicU64::new(0);
 static HANDLER: Once = Once::new();
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove the temporaries of this process before they end it. For programs only:
 /// a library must not change the signals of its process.
 pub fn remove_on_signals() {
-    IS_ENABLED.store(true, Ordering::Relaxed);
+    REMOVING.store(bits(signals::ENDS), Ordering::Relaxed);
 }
 
-/// Undoes [`remove_on_signals`], for a program that handles these signals itself. Call it before the first temporary.
-pub fn keep_on_signals() {
-    IS_ENABLED.store(false, Ordering::Relaxed);
+/// Undoes [`remove_on_signals`] for `signals`, which the program handles itself from now on.
+pub fn keep_on_signals(signals: &[i32]) {
+    REMOVING.fetch_and(!bits(signals), Ordering::Relaxed);
+}
+
+fn bits(signals: &[i32]) -> u64 {
+    signals.iter().fold(0, |bits, signal| bits | 1 << (signal - 1))
 }
 
 /// A temporary that a signal removes, as long as this lives.
@@ -32,7 +37,7 @@ impl Registered {
         create: impl FnOnce() -> io::Result<T>,
         path: impl FnOnce(&T) -> PathBuf,
     ) -> io::Result<(T, Self)> {
-        if IS_ENABLED.load(Ordering::Relaxed) {
+        if REMOVING.load(Ordering::Relaxed) != 0 {
             HANDLER.call_once(handle);
         }
         let mut temporaries = temporaries();
@@ -60,9 +65,13 @@ fn temporaries() -> MutexGuard<'static, Vec<PathBuf>> {
 
 fn handle() {
     let ignored = ignored(&fs::read_to_string("/proc/self/status").unwrap_or_default());
-    // Signals that this process ignores, as under nohup, stay ignored.
-    let caught = signals::ENDS.iter().copied().filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    // Signals that this process ignores, as under nohup, stay ignored, and those that it handles itself are not caught.
+    let caught = bits(signals::ENDS) & REMOVING.load(Ordering::Relaxed) & !ignored;
+    let caught = signals::ENDS.iter().copied().filter(|&signal| caught & bits(&[signal]) != 0);
     let end = |signal| {
+        if REMOVING.load(Ordering::Relaxed) & bits(&[signal]) == 0 {
+            return;
+        }
         // Held until the end: no new temporary comes into being.
         let temporaries = temporaries();
         temporaries.iter().for_each(|path| remove(path));

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Job, Layout, Options, generate};
-pub use program::{code_object, program, program_with};
+pub use program::{code_object, library, program, program_with};
 pub use rerun::until_whole;
 /// SQLite as an independent judge of a trace, for tests of crates that must not name it themselves.
 pub use rusqlite;

@@ -35,6 +35,20 @@ pub fn program_with(name: &str, arguments: &[&str]) -> Option<PathBuf> {
     Some(build(&source, "", compiler, &flags, &libraries))
 }
 
+/// The library `tests/programs/<name>.c`, for `LD_PRELOAD`.
+///
+/// # Panics
+/// If it does not compile.
+pub fn library(name: &str) -> PathBuf {
+    build(
+        &format!("{name}.c"),
+        "",
+        "cc",
+        &["-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"],
+        &["-ldl"],
+    )
+}
+
 /// The GPU code `tests/programs/<name>.cl` for a target such as `gfx90a`, as a file that hipModuleLoad reads. `None`,
 /// and one line that says so, without clang.
 ///

@@ -98,8 +98,8 @@ impl Connection {
         Interrupter(Arc::clone(&self.shared))
     }
 
-    /// Leaves the database to the end of the process, which frees its memory at once. No other object of it may be left, nor a
-    /// file of its `temp_directory`.
+    /// Leaves the database to the end of the process, which frees its memory at once. No other object of it may be left; files
+    /// of its `temp_directory` stay.
     pub fn leave(self) {
         std::mem::forget(self);
     }

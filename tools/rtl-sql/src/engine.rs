@@ -1,10 +1,11 @@
 //! The database that sees the traces and nothing else.
 
 use std::cell::{Cell, OnceCell};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use atomic_file::PrivateDir;
 use duckdb::{
     Connection, Database, Effect, Interrupter, Parameter, Rows, Settings, Statement, Value, Workers,
 };
@@ -25,6 +26,8 @@ pub(crate) struct Engine {
     workers: OnceCell<Workers>,
     connection: Connection,
     source: Arc<Source>,
+    /// For what does not fit into memory; removed when the database is closed. `None` where no folder can be created.
+    _scratch: Option<PrivateDir>,
     /// True if the user may have views, macros or prepared statements, which read tables that a later text does not name.
     has_own: Cell<bool>,
 }
@@ -38,8 +41,11 @@ impl Engine {
     /// # Errors
     /// Where there is no library, or it cannot be used.
     pub(crate) fn open(source: &Arc<Source>, output: Option<&Path>) -> duckdb::Result<Self> {
+        let scratch = PrivateDir::create_in(&std::env::temp_dir()).ok();
+        // Through the descriptor, so that nobody exchanges the folder. Without a folder nothing is written.
+        let place = scratch.as_ref().map(|scratch| scratch.path().display().to_string());
         let mut settings = Settings::default()
-            .with("temp_directory", scratch().display().to_string())
+            .with("temp_directory", place.unwrap_or_default())
             .with("autoinstall_known_extensions", "false")
             .with("autoload_known_extensions", "false");
         for setting in ["threads", "external_threads"] {
@@ -53,6 +59,7 @@ impl Engine {
             workers: OnceCell::new(),
             connection: database.connect()?,
             source: Arc::clone(source),
+            _scratch: scratch,
             has_own: Cell::new(false),
         };
         let connection = &engine.connection;
@@ -79,11 +86,10 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Ends with the process, which takes less than to close a database that has neither threads nor files.
+    /// Leaves the memory of a database without threads to the end of the process, which takes less than to close it.
     pub(crate) fn leave(self) {
         self.source.close();
-        let has_worked = self.workers.into_inner().is_some_and(Workers::end);
-        if !has_worked && !scratch().exists() {
+        if !self.workers.into_inner().is_some_and(Workers::end) {
             self.connection.leave();
         }
     }
@@ -144,6 +150,7 @@ impl Engine {
     /// Those of DuckDB, and where a parameter has no value.
     pub(crate) fn execute(&self, text: &str, parameters: &Parameters) -> duckdb::Result<Option<Rows>> {
         self.start_workers();
+        refuse_functions(text)?;
         if !self.is_guarded() {
             return self.run(text, parameters, |_| Ok(()));
         }
@@ -165,6 +172,7 @@ impl Engine {
         parameters: &Parameters,
     ) -> duckdb::Result<Option<Rows>> {
         self.start_workers();
+        refuse_functions(query)?;
         if self.is_guarded() {
             self.need(query, parameters);
             let mut statements = self.connection.statements(query)?;
@@ -212,6 +220,47 @@ fn refuse_files(statement: &Statement, text: &str) -> duckdb::Result<()> {
     if writes { Err(duckdb::Error::Query(refusal.to_owned())) } else { Ok(()) }
 }
 
+/// Functions that write files or print, whatever the settings forbid, and those that execute the text of a file or of a value.
+const REFUSED: [&str; 5] = [
+    "enable_logging",
+    "enable_profiling",
+    "enable_peg_parser",
+    "import_database",
+    "json_execute_serialized_sql",
+];
+
+/// Refuses a text that could call a function of [`REFUSED`], or `query()` with a text that is not there to be seen. DuckDB knows
+/// no other spelling of a name than its letters, so that none is missed; a string may have them as well.
+fn refuse_functions(text: &str) -> duckdb::Result<()> {
+    let text = text.to_ascii_lowercase();
+    let refused = REFUSED.iter().find(|name| text.contains(**name));
+    let refused = refused.or_else(|| has_computed_query(&text).then_some(&"query"));
+    refused.map_or(Ok(()), |name| {
+        Err(duckdb::Error::Query(format!("Permission Error: {name}() is not available in a query of traces")))
+    })
+}
+
+/// Returns true if a text of small letters may call `query()` with anything but a string without quotes.
+fn has_computed_query(text: &str) -> bool {
+    const NAME: &str = "query";
+    let is_name = |character: char| character.is_alphanumeric() || character == '_' || !character.is_ascii();
+    text.match_indices(NAME).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + NAME.len()..]);
+        if before.ends_with(is_name) || after.starts_with(is_name) {
+            return false;
+        }
+        let after = after.trim_start_matches('"').trim_start();
+        let is_called = ["(", "--", "/*"].iter().any(|next| after.starts_with(next));
+        // In a string, such as the name of a kernel, unless something else has a quote in it.
+        let is_plain = !["--", "/*", "$", "\\", "\""].iter().any(|other| before.contains(other));
+        let is_in_string = is_plain && before.matches('\'').count() % 2 == 1;
+        let string = after.strip_prefix('(').and_then(|after| after.trim_start().strip_prefix('\''));
+        let string = string.and_then(|string| string.split_once('\''));
+        let string = string.filter(|(_, after)| after.trim_start().starts_with(')'));
+        is_called && !is_in_string && string.is_none_or(|(string, _)| has_computed_query(string))
+    })
+}
+
 fn drain(rows: &mut Rows) -> duckdb::Result<()> {
     while rows.next_rows()?.is_some() {}
     Ok(())
@@ -225,11 +274,6 @@ fn bind(statement: &Statement, parameters: &Parameters) -> duckdb::Result<()> {
         statement.bind(index, value)?;
     }
     Ok(())
-}
-
-/// The folder of what does not fit into memory; DuckDB makes it when it needs it, and removes it.
-fn scratch() -> PathBuf {
-    std::env::temp_dir().join(format!("rtl-sql-{}", std::process::id()))
 }
 
 #[cfg(test)]
@@ -262,6 +306,36 @@ mod tests {
         assert_eq!(rows.next_rows().unwrap().unwrap()[0][0].to_string(), "499999500000");
         drop(rows);
         assert!(engine.workers.into_inner().unwrap().end());
+    }
+
+    #[test]
+    fn a_text_of_query_is_a_string_that_can_be_seen() {
+        for text in [
+            "select 1 from ops where name = 'query(int*)'",
+            "with query as (select 1) select * from query",
+            "select count(*) from query('from dispatches') where name = 'a'",
+            "select 'it''s' as \"query\", my_query(1), query_table('ops')",
+        ] {
+            assert!(!has_computed_query(text), "{text}");
+        }
+        for text in [
+            "from query('from ' || 'ops')",
+            "from query('from '\n'ops')",
+            "from query('from query(''from ops'')')",
+            "from query('from query(chr(65))')",
+            "from query(e'from ops')",
+            "from query($text)",
+            "from system.main.\"query\" (('x'))",
+            "from query/**/('x')",
+            "from query--\n('x')",
+            "select '' from query(x)",
+            "/*'*/ from query(x) --'",
+            "select $$'$$ from query(x)",
+            "select e'\\'' from query(x)",
+            "select \"'\" from query(x)",
+        ] {
+            assert!(has_computed_query(text), "{text}");
+        }
     }
 
     #[test]

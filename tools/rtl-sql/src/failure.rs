@@ -56,6 +56,9 @@ fn query(message: &str) -> Failure {
         return damage.into();
     }
     let hint = match kind.as_str() {
+        "permission" if rest.contains("is not available") => {
+            "a query reads traces, and neither logs nor executes texts"
+        }
         "permission" => "a query reads the traces of the command line and no other file",
         "catalog" if rest.starts_with("Table") => "`rtl-sql TRACE .tables` lists the tables",
         _ => suggestion.unwrap_or("`rtl-sql TRACE '.schema TABLE'` lists the columns of a table"),

@@ -31,8 +31,6 @@ const ROWS: usize = 10;
 /// Where there is nothing to watch, or no terminal to show it on.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let paths = target::recordings(&arguments.targets)?;
-    // The screen is restored before a signal ends this process.
-    atomic_file::keep_on_signals();
     let mut job = Job { watched: Vec::new(), refused: Vec::new(), arguments: &arguments };
     let failures = job.add(&paths);
     if job.watched.is_empty() {
@@ -49,6 +47,8 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
                 Failure::usage("the live view needs a terminal").with_hint("--once prints the state once")
             );
         }
+        // The screen is restored before a signal ends this process.
+        atomic_file::keep_on_signals(platform::signals::ENDS);
         if let Some(signal) = screen::show(&mut job, arguments.interval, arguments.top)? {
             return Ok(Exit::Command(128 + signal));
         }

@@ -50,7 +50,7 @@ impl Signals {
     /// # Errors
     /// Where the system has no thread or no pipe left.
     pub fn catch() -> io::Result<Self> {
-        atomic_file::keep_on_signals();
+        atomic_file::keep_on_signals(&FORWARDED);
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
         let caught = FORWARDED.into_iter().filter(|signal| ignored & (1 << (signal - 1)) == 0);
         let mut signals = iterator::Signals::new(caught)?;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use cli::{Exit, Failure, Output};
+use platform::signals::INTERRUPT;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{Config, Editor};
@@ -36,7 +37,7 @@ A statement ends with a semicolon. Tab completes tables and columns; Ctrl-C ends
 pub(crate) fn run(arguments: &Arguments, source: &Arc<Source>, out: &mut Output) -> Result<Exit, Failure> {
     let engine = Engine::open(source, None).map_err(failure::from_duckdb)?;
     // Ctrl-C ends a statement, not the shell.
-    atomic_file::keep_on_signals();
+    atomic_file::keep_on_signals(&[INTERRUPT]);
     let _interrupts = Interrupts::start(engine.interrupter())?;
     let mut editor: Editor<Assistant, FileHistory> =
         Editor::with_config(Config::builder().auto_add_history(true).build()).map_err(Failure::input)?;

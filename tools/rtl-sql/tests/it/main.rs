@@ -8,6 +8,7 @@ mod formats;
 mod queries;
 mod ranks;
 mod refusals;
+mod spill;
 mod summary;
 mod tables;
 

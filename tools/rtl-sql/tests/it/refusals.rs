@@ -1,5 +1,7 @@
 //! Queries must not read or write other files, and messages are one line with a hint.
 
+use std::path::Path;
+
 use crate::run;
 
 /// The exit code and the message of a query.
@@ -29,6 +31,55 @@ fn a_query_sees_no_file_but_the_traces() {
         assert_eq!(code, 2, "{query}: {message}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
+}
+
+/// Functions that write files whatever the settings forbid, under every spelling of a call.
+fn calls(file: &Path) -> [String; 8] {
+    let (file, profile) = (file.display(), file.with_extension("json"));
+    let logging = format!("enable_logging('QueryLog', storage='file', storage_path='{file}')");
+    [
+        format!("call {logging}; select 1"),
+        format!("from {logging}; select 1"),
+        format!(
+            "select * from system.main.\"Enable_Logging\"(storage='file', storage_path='{file}'); select 1"
+        ),
+        format!(
+            "from query('from enable_' || 'logging(storage := ''file'', storage_path := ''{file}'')'); select 1"
+        ),
+        format!(
+            "from \"query\" /* */ ('from enable_' || 'logging(storage := ''file'', storage_path := ''{file}'')')"
+        ),
+        "call enable_logging(storage='stdout'); select 1".to_owned(),
+        format!("from enable_profiling(save_location='{}', format='json'); select 1", profile.display()),
+        "call json_execute_serialized_sql('{}')".to_owned(),
+    ]
+}
+
+#[test]
+fn no_function_writes_a_file_or_ends_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = support::fixture("two-kernels");
+    let (data_set, file) = (folder.path().join("set"), folder.path().join("log"));
+    let select = rtl_schema::Select::everything();
+    let tables = rtl_schema::Trace::open(&*trace).unwrap().read(&select).unwrap();
+    let from = dataset::Provenance { path: &trace, name: None, version: "1" };
+    let run_of = dataset::Run { job: "train", run: "r", force: false };
+    dataset::add(&data_set, &run_of, &tables::Loaded::new("r", select, tables), &from).unwrap();
+    let list = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
+    for (input, log) in [(&*trace, file), (&data_set, data_set.join("log"))] {
+        let before = list(log.parent().unwrap());
+        for query in calls(&log) {
+            let Some(run) = run(&[input.to_str().unwrap(), &query]) else { return };
+            assert_eq!((run.code, run.answer.as_str()), (2, ""), "{query}: {}", run.messages);
+            assert!(
+                run.messages.contains("() is not available in a query of traces\nhint: "),
+                "{}",
+                run.messages
+            );
+            assert_eq!(run.messages.lines().count(), 2, "{}", run.messages);
+        }
+        assert_eq!(list(log.parent().unwrap()), before, "nothing was written");
+    }
 }
 
 #[test]
