@@ -7,19 +7,17 @@ use crate::color::ColorChoice;
 use crate::destination::Endings;
 use crate::exit::Meaning;
 
-/// The command line of a tool.
 pub trait CommandLine: Parser {
-    /// The exit codes in its help: a tool lists those that it can end with, and no others.
+    /// The exit codes in the help: those that the tool can end with, and no others.
     const EXIT_CODES: &'static [Meaning] = &[Exit::SUCCESS, Exit::USAGE, Exit::UNREADABLE];
 
-    /// True for a tool that takes pipes and compressed traces, of which it makes copies: `--input-limit`.
+    /// True for a tool that takes pipes and compressed traces: it makes copies of these, which `--input-limit` bounds.
     const COPIES_INPUTS: bool = true;
 
-    /// True for a tool with several threads: `--threads`.
+    /// True for a tool with several threads, which `--threads` bounds.
     const HAS_THREADS: bool = true;
 }
 
-/// The format of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people; may change with any release
@@ -59,6 +57,14 @@ pub struct Display {
 
     #[command(flatten)]
     pub console: Console,
+}
+
+/// Parses a number of rows, or `all`.
+pub fn parse_rows(text: &str) -> Result<usize, &'static str> {
+    match text {
+        "all" => Ok(usize::MAX),
+        _ => text.parse().map_err(|_| "expected a number or `all`"),
+    }
 }
 
 /// Flags of tools with coloured reports.

@@ -1,8 +1,7 @@
-//! ANSI colours. No report relies on them.
+//! ANSI colours. No report relies on them, because pipes, files and some terminals have none.
 
 use clap::ValueEnum;
 
-/// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum ColorChoice {
     /// On a terminal, unless NO_COLOR is set
@@ -20,7 +19,7 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// Decides for an output; reads NO_COLOR and TERM.
+    /// An automatic choice obeys NO_COLOR and `TERM=dumb`.
     pub fn new(choice: ColorChoice, terminal: bool) -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");

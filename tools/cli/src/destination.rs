@@ -10,7 +10,6 @@ use rtl_schema::{Dialect, Trace};
 
 use crate::{Exit, Failure, Output};
 
-/// The file that a tool writes.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Destination {
@@ -24,10 +23,8 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Runs a tool whose report goes to the file, where one is named. The file appears when the report is complete.
-    ///
-    /// # Errors
-    /// Those of the tool, and where the file cannot be written, exists or is an input.
+    /// Runs a tool whose report goes to the file, where one is named. The file appears when the report is complete; one
+    /// that cannot be written, exists or is an input is refused before the tool runs.
     pub fn write(
         &self,
         inputs: &[PathBuf],
@@ -50,7 +47,6 @@ impl Destination {
         Ok(exit)
     }
 
-    /// The rules of the output.
     #[must_use]
     pub fn rules<'a>(&self, inputs: &'a [&'a Path]) -> Options<'a> {
         Options { if_exists: IfExists::forced(self.force), inputs }
@@ -81,10 +77,8 @@ const KNOWN: [&str; 18] = [
     ".pftrace", ".pdf", ".png", ".svg", ".zip", ".xlsx", ".tsv",
 ];
 
-/// The format of an output: that of `--to`, else the one that the ending of the file selects, else `default`.
-///
-/// # Errors
-/// A usage error for an ending that names another format.
+/// The format of an output: that of `--to`, else the one that the ending of the file selects, else `default`. An ending
+/// that names another format is a usage error.
 pub fn format_of<F: Endings + PartialEq>(
     output: Option<&Path>,
     to: Option<F>,

@@ -1,4 +1,4 @@
-//! Texts from traces that cannot control what shows them.
+//! Texts of traces may have any character; what is printed of them cannot control the terminal, page or issue that shows it.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -68,7 +68,6 @@ pub fn markdown_name(text: &str) -> String {
     }
 }
 
-/// A text of a trace as code.
 pub fn markdown_code(text: &str) -> String {
     let text = escape_control(text);
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);

@@ -1,6 +1,7 @@
+//! The exit codes, which are the same numbers in every tool so that scripts need to know them once.
+
 use std::process::ExitCode;
 
-/// The exit code of a tool; the same numbers in every tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// 0: success. A reader that closed the pipe early (`| head`) counts as success.
@@ -19,7 +20,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number that the shell sees.
     pub const fn code(self) -> u8 {
         match self {
             Self::Success => 0,
@@ -31,7 +31,7 @@ impl Exit {
         }
     }
 
-    /// The line of a tool's help for an exit code that most tools have.
+    /// Lines of the help for the exit codes that most tools have.
     pub const SUCCESS: Meaning = ("0", "success");
     pub const USAGE: Meaning = ("2", "usage error");
     pub const UNREADABLE: Meaning = ("3", "an input cannot be read or compared");

@@ -1,8 +1,10 @@
+//! Failures of a tool, each of which is one line for people, an exit code for scripts and, where one is known, a hint.
+
 use std::io;
 
 use crate::Exit;
 
-/// Why a tool failed: an error with its causes, the exit code and, where one is known, a hint.
+/// An error with its causes, the exit code and, where one is known, a hint.
 ///
 /// `?` turns any error into a failure with [`Exit::Input`], and with [`Exit::Usage`] where an output must not be written.
 /// The hints of [`rtl_schema::Error`], [`atomic_file::Error`] and errors of data sets are kept;
@@ -15,7 +17,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure that ends the program with `exit`.
     pub fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
         let error = error.into();
         let trace = error.downcast_ref::<rtl_schema::Error>().map(rtl_schema::Error::hint);
@@ -26,12 +27,12 @@ impl Failure {
         Self { exit, error, hint }
     }
 
-    /// An input that cannot be read or compared ([`Exit::Input`]).
+    /// The input cannot be read or compared ([`Exit::Input`]).
     pub fn input(error: impl Into<anyhow::Error>) -> Self {
         Self::new(Exit::Input, error)
     }
 
-    /// An invalid command line ([`Exit::Usage`]).
+    /// The command line is invalid ([`Exit::Usage`]).
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, anyhow::Error::msg(message.into()))
     }
@@ -53,12 +54,10 @@ impl Failure {
         self.exit
     }
 
-    /// The error with its causes.
     pub fn error(&self) -> &anyhow::Error {
         &self.error
     }
 
-    /// The hint for the user.
     pub fn hint(&self) -> Option<&str> {
         self.hint.as_deref()
     }
@@ -70,7 +69,6 @@ impl Failure {
         })
     }
 
-    /// The message: `context: cause`.
     pub fn message(&self) -> String {
         let mut causes: Vec<String> = Vec::new();
         for cause in self.error.chain() {
@@ -106,24 +104,10 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// Adds to the failure of a result.
+/// Adds to the failure of a result, as the methods of [`Failure`] do.
 pub trait ResultExt<T> {
-    /// Sets the exit code.
-    ///
-    /// # Errors
-    /// The error of the result.
     fn with_exit(self, exit: Exit) -> Result<T, Failure>;
-
-    /// Puts `context` in front of the causes.
-    ///
-    /// # Errors
-    /// The error of the result.
     fn with_context(self, context: impl FnOnce() -> String) -> Result<T, Failure>;
-
-    /// Sets the hint.
-    ///
-    /// # Errors
-    /// The error of the result.
     fn with_hint(self, hint: impl Into<String>) -> Result<T, Failure>;
 }
 

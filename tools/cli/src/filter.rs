@@ -10,7 +10,7 @@ use crate::{Exit, Failure};
 use clap::Args;
 use rtl_analysis::region::Filter;
 
-/// The region of interest as typed.
+/// The region of interest as the user wrote it.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 #[command(next_help_heading = "Region of interest")]
 pub struct FilterArgs {
@@ -65,15 +65,11 @@ impl FromStr for Period {
 }
 
 impl FilterArgs {
-    /// Returns true if no filter is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Parses the values.
-    ///
-    /// # Errors
-    /// A usage error for an invalid expression, time or rank.
+    /// Parses the values; an invalid expression, time or rank is a usage error.
     pub fn filter(&self) -> Result<Filter, Failure> {
         let ranks = self.rank.iter().map(|&rank| {
             u32::try_from(rank).map_err(|_| Failure::usage(format!("--rank: invalid rank `{rank}`")))
@@ -91,7 +87,7 @@ impl FilterArgs {
         })
     }
 
-    /// The start or the end of `--time`. Which of two is the later one depends on the trace, so there is only one of each.
+    /// The start or the end of `--time`. There is only one of each, because the trace decides which of two is the later one.
     fn limit<T: FromStr<Err = rtl_analysis::Error>>(
         &self,
         what: &str,
@@ -109,7 +105,7 @@ impl FilterArgs {
     }
 }
 
-/// The value of a flag, with its name in the error.
+/// Parses the value of a flag, whose name an error begins with.
 fn parsed<T: FromStr<Err = rtl_analysis::Error>>(flag: &str, text: &str) -> Result<T, Failure> {
     text.parse().map_err(|error: rtl_analysis::Error| {
         let hint = error.hint();
@@ -117,7 +113,7 @@ fn parsed<T: FromStr<Err = rtl_analysis::Error>>(flag: &str, text: &str) -> Resu
     })
 }
 
-/// Why a filter cannot be applied to the trace at `path`.
+/// The failure of a filter that cannot be applied to the trace at `path`.
 pub fn failure(path: &Path, error: rtl_analysis::Error) -> Failure {
     let hint = error.hint();
     Failure::input(error).context(path.display().to_string()).with_hint(hint)

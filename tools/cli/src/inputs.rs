@@ -1,4 +1,4 @@
-//! Inputs that are named on the command line.
+//! Inputs that are named on the command line. A file that is named twice would count twice, so it is read once.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! The command line of every rtl tool.
 //!
-//! [`run()`] turns a function into a program with exit codes, one-line errors with hints and silent broken pipes; [`Table`] prints rows as text, CSV or Markdown; [`units`] and [`args`]
-//! keep numbers and flags the same in all tools. This crate reads no trace and computes nothing; only it and
-//! the tools print.
+//! [`run()`] turns a function into a program with exit codes, one-line errors with hints and silent broken pipes; [`Table`]
+//! prints rows as text, CSV or Markdown; [`units`] and [`args`] keep numbers and flags the same in all tools. This crate
+//! reads no trace and computes nothing; only it and the tools print.
 //!
 //! The main types: [`Failure`] (an error with the [`Exit`] code and a hint), [`Output`] (standard output and
 //! standard error), [`Table`] (rows under headers).
@@ -51,7 +51,6 @@ mod shorten;
 mod table;
 pub mod terminal;
 pub mod units;
-mod wrap;
 
 pub use escape::{escape_control, markdown_code, markdown_name, markdown_text};
 pub use exit::{Exit, Meaning};
@@ -63,4 +62,3 @@ pub use progress::Progress;
 pub use run::{Called, call, command, completions, manual, read_data_sets, run, run_line, similar};
 pub use shorten::shorten_distinct;
 pub use table::{Align, Cell, Column, Layout, Table, TableOf};
-pub use wrap::wrapped;

@@ -6,9 +6,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::Failure;
 
-/// A flag that is spelt differently now.
+/// A flag of the previous release and the words that replace it.
 struct Moved {
-    /// The only tool that had it, or an empty text.
+    /// The only tool that had the flag, or an empty text.
     tool: &'static str,
     flag: &'static str,
     takes_value: bool,
@@ -27,7 +27,7 @@ const fn option(tool: &'static str, flag: &'static str, new: fn(&str) -> Option<
 /// Begins a line that takes the place of the whole command line; `{}` is the program.
 const WHOLE: &str = "rtl ";
 
-/// All flags that are spelt differently now, with the ones of single tools first.
+/// The flags of single tools come first, because the first flag that matches counts.
 const MOVED: &[Moved] = &[
     option("rtl-merge", "--format", |format| Some(format!("--print {format}"))),
     option("rtl-sql", "--format", |format| Some(format!("--to {}", format.replace("table", "text")))),
@@ -52,7 +52,6 @@ const MOVED: &[Moved] = &[
     option("rtl-sql", "--file", |file| Some(format!("< {file}"))),
     option("", "--completions", |shell| Some(format!("{WHOLE}completions {shell} {{}}"))),
     switch("", "--man", |_| Some(format!("{WHOLE}man {{}}"))),
-    // They had no effect.
     option("rtl-report", "--color", |_| Some(String::new())),
     option("rtl-convert", "--color", |_| Some(String::new())),
     option("rtl-trace", "--color", |_| Some(String::new())),
@@ -99,8 +98,8 @@ pub fn refusal(tool: &str, word: &str, next: Option<&str>) -> Option<Failure> {
     Some(Failure::usage(format!("{flag} is spelt differently now")).with_hint(hint))
 }
 
-/// The error for a command line that clap refuses because of a flag of the previous release. The hint is the line with the flags
-/// of today.
+/// The error for a command line that clap refuses because of a flag of the previous release. The hint is the line with the
+/// flags of today.
 pub(crate) fn refused_line(error: &clap::Error, line: &[OsString], tool: &str) -> Option<Failure> {
     let known = [ErrorKind::UnknownArgument, ErrorKind::InvalidValue, ErrorKind::ValueValidation];
     if !known.contains(&error.kind()) {

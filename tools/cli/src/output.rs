@@ -1,10 +1,12 @@
+//! Where the report and the messages of a tool go. A tool that calls another one captures the report.
+
 use std::cell::RefCell;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::rc::Rc;
 
 use crate::Failure;
 
-/// The output of a tool: the report goes to standard output through [`Write`], messages go to standard error.
+/// The report goes to standard output through [`Write`], messages go to standard error.
 pub struct Output {
     name: String,
     report: Box<dyn Write>,
@@ -28,12 +30,11 @@ impl Output {
         }
     }
 
-    /// Any two writers, for tests and for tools that call each other.
+    /// Writes to any two writers, for tests and for tools that call each other.
     pub fn new(name: impl Into<String>, report: Box<dyn Write>, messages: Box<dyn Write>) -> Self {
         Self { name: name.into(), report, messages, terminal: false, captured: None }
     }
 
-    /// Returns true if the report goes to a terminal.
     pub fn is_terminal(&self) -> bool {
         self.terminal && self.captured.is_none()
     }
@@ -68,7 +69,7 @@ impl Output {
     }
 
     fn message(&mut self, text: &str) {
-        // Keeps messages after the report text before them. The final flush reports errors.
+        // Messages appear after the part of the report that was written before them. The final flush reports errors.
         let _ = self.report.flush();
         // No channel is left to report an error on.
         let _ = self.messages.write_all(text.as_bytes());
@@ -91,7 +92,7 @@ impl std::fmt::Debug for Output {
     }
 }
 
-/// A writer, and what reads all that was written to it.
+/// A writer, and a function that returns all that was written to it.
 pub(crate) fn shared() -> (impl Write + 'static, impl FnOnce() -> String) {
     struct Shared(Rc<RefCell<Vec<u8>>>);
 

@@ -1,3 +1,5 @@
+//! Progress bars on standard error, for work that takes long enough to wonder about.
+
 use std::cell::Cell;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -7,43 +9,42 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Shorter work gets no bar.
+/// Work of fewer bytes or parts is done before a bar could be read.
 const MIN_TOTAL: u64 = 1 << 20;
 
-/// The time between two looks at the bytes read.
 const TICK: Duration = Duration::from_millis(125);
 
-/// A bar shows this beside its label: how much is done, and the time that the rest takes at the present speed.
-const OF_BYTES: &str = "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left";
-const OF_PARTS: &str = "{msg} {wide_bar} {percent} %, {eta} left";
-/// Work whose end is not known.
-const WITHOUT_END: &str = "{msg} {spinner} {elapsed}";
+/// The time left is that of the rest at the present speed.
+const BYTES_TEMPLATE: &str = "{msg} {wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} left";
+const PARTS_TEMPLATE: &str = "{msg} {wide_bar} {percent} %, {eta} left";
+/// The end of this work is not known.
+const ENDLESS_TEMPLATE: &str = "{msg} {spinner} {elapsed}";
 
-/// A progress bar on standard error.
 #[derive(Debug)]
 pub struct Progress {
     bar: Option<ProgressBar>,
-    /// The label, the number of files, and how many of them are done.
+    /// The label, the number of files, and the number of those that are done.
     files: Option<(&'static str, usize, Cell<usize>)>,
     /// Updates the bar of [`Self::reading`].
     reader: Option<(Arc<AtomicBool>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// A bar called `label` for `total` parts of work. Silent with `quiet`, without a terminal, and for small totals.
+    /// Shows nothing with `quiet`, without a terminal, and for small totals.
     pub fn new(label: &'static str, total: u64, quiet: bool) -> Self {
-        Self::shown(total, quiet, |target| Self::on(target, label, total, OF_PARTS))
+        Self::shown(total, quiet, |target| Self::on(target, label, total, PARTS_TEMPLATE))
     }
 
-    /// A bar for `count` files of `bytes` in all: which file it is, the bytes and the time left.
+    /// A bar for `count` files of `bytes` in all, which shows the number of the file, the bytes and the time left.
     pub fn files(label: &'static str, count: usize, bytes: u64, quiet: bool) -> Self {
-        Self::shown(bytes, quiet, |target| Self::of_files(target, label, count, bytes))
+        Self::shown(bytes, quiet, |target| Self::with_files(target, label, count, bytes))
     }
 
     /// A bar of the bytes that the process reads from now on, out of `total`. When all is read its label becomes `next`, the
     /// work on what was read, with the time that has passed.
     pub fn reading(total: u64, next: &'static str, quiet: bool) -> Self {
-        let mut progress = Self::shown(total, quiet, |target| Self::on(target, "reading", total, OF_BYTES));
+        let mut progress =
+            Self::shown(total, quiet, |target| Self::on(target, "reading", total, BYTES_TEMPLATE));
         if let (Some(bar), Some(start)) = (progress.bar.clone(), bytes_read()) {
             let is_done = Arc::new(AtomicBool::new(false));
             let stop = Arc::clone(&is_done);
@@ -55,7 +56,7 @@ impl Progress {
                     if read >= total && !is_read {
                         is_read = true;
                         bar.set_message(next);
-                        set_style(&bar, WITHOUT_END);
+                        set_style(&bar, ENDLESS_TEMPLATE);
                     }
                     std::thread::park_timeout(TICK);
                 }
@@ -81,14 +82,13 @@ impl Progress {
         Self { bar: Some(bar), files: None, reader: None }
     }
 
-    fn of_files(target: ProgressDrawTarget, label: &'static str, count: usize, bytes: u64) -> Self {
-        let mut progress = Self::on(target, label, bytes, OF_BYTES);
+    fn with_files(target: ProgressDrawTarget, label: &'static str, count: usize, bytes: u64) -> Self {
+        let mut progress = Self::on(target, label, bytes, BYTES_TEMPLATE);
         progress.files = Some((label, count, Cell::new(0)));
         progress.file_done(0, 0);
         progress
     }
 
-    /// Adds `units` of finished work.
     pub fn advance(&self, units: u64) {
         if let (Some(bar), None) = (&self.bar, &self.reader) {
             bar.inc(units);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn a_bar_of_files_says_which_file_it_is_the_bytes_and_the_time_left() {
         let line = Line::default();
-        let progress = Progress::of_files(target(&line), "merging", 4, 8 << 20);
+        let progress = Progress::with_files(target(&line), "merging", 4, 8 << 20);
         progress.advance_file(1 << 20);
         progress.advance_file(3 << 20);
         progress.bar.as_ref().unwrap().force_draw();
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn a_bar_of_parts_says_the_percentage_and_the_time_left() {
         let line = Line::default();
-        let progress = Progress::on(target(&line), "writing", 200, OF_PARTS);
+        let progress = Progress::on(target(&line), "writing", 200, PARTS_TEMPLATE);
         progress.advance(50);
         progress.bar.as_ref().unwrap().force_draw();
         let text = line.text();

@@ -1,3 +1,5 @@
+//! The `main` of every tool: one command line, one failure, one exit code.
+
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::num::NonZero;
@@ -10,22 +12,21 @@ use clap_complete::Shell;
 use crate::args::CommandLine;
 use crate::{Exit, Failure, Output, moved, units};
 
-/// The id of the flag that bounds temporary copies of inputs.
+/// Ids of the flags that tools with inputs and threads have.
 const INPUT_LIMIT: &str = "input_limit";
-
-/// The id of the flag that bounds threads.
 const THREADS: &str = "threads";
 
 /// The whole `main` of a tool: parses the command line, runs `tool`, prints its failure and returns the exit code.
 ///
-/// `--help` ends with the table of the tool's exit codes. Usage errors have the style of all other errors and end with [`Exit::Usage`].
+/// `--help` ends with the table of the tool's exit codes. Usage errors have the style of all other errors and end with
+/// [`Exit::Usage`].
 pub fn run<Arguments: CommandLine>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
     run_line(std::env::args_os().collect(), tool)
 }
 
-/// As [`run`], of a command line whose first word is the name in the usage: `rtl-summary` or `rtl summary`.
+/// Runs a command line whose first word is the name in the usage: `rtl-summary` or `rtl summary`.
 pub fn run_line<Arguments: CommandLine>(
     line: Vec<OsString>,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
@@ -69,7 +70,6 @@ pub fn call<Arguments: CommandLine>(
     Called { result, report, messages: read() }
 }
 
-/// As [`run`], with the command line and the output given.
 fn run_with<Arguments: CommandLine>(
     line: impl IntoIterator<Item = OsString>,
     out: &mut Output,
@@ -158,10 +158,7 @@ fn with_common_flags<Arguments: CommandLine>() -> Command {
         .args(Arguments::HAS_THREADS.then_some(threads))
 }
 
-/// Writes the completion script of a command for a shell: bash, zsh, fish, elvish or powershell.
-///
-/// # Errors
-/// Where the shell is none of these.
+/// Writes the completion script of a command for bash, zsh, fish, elvish or powershell.
 pub fn completions(mut command: Command, shell: &str, out: &mut Output) -> Result<(), Failure> {
     let shell = Shell::from_str(shell, true).map_err(|_| {
         let names: Vec<String> = Shell::value_variants().iter().map(ToString::to_string).collect();
@@ -173,10 +170,6 @@ pub fn completions(mut command: Command, shell: &str, out: &mut Output) -> Resul
     Ok(())
 }
 
-/// Writes the manual page of a command.
-///
-/// # Errors
-/// Those of the writer.
 pub fn manual(command: Command, out: &mut Output) -> Result<(), Failure> {
     Ok(clap_mangen::Man::new(command).render(out)?)
 }
@@ -185,7 +178,7 @@ fn parse_threads(word: &str) -> Result<NonZero<usize>, String> {
     word.parse().map_err(|_| "it is a number from 1 on".to_owned())
 }
 
-/// One line of what is wrong, and a hint.
+/// Reduces an error of clap to one line and a hint.
 fn usage(error: &clap::Error, command: &Command) -> Failure {
     let text = |kind| match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
@@ -261,7 +254,6 @@ mod tests {
     use super::*;
     use crate::ResultExt;
 
-    /// A tool to test with.
     #[derive(Parser)]
     #[command(name = "rtl-test", after_help = "Examples:\n  rtl-test a.db")]
     struct Arguments {

@@ -12,7 +12,6 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::escape_control;
 
-/// Stands for omitted characters.
 const GAP: &str = "…";
 
 /// Characters that are kept before the first difference.
@@ -36,7 +35,7 @@ pub fn shorten_distinct(names: &[&str], width: usize) -> Vec<String> {
     shorten_with_forms(&names, width)
 }
 
-/// As [`shorten_distinct`]; a name that does not fit gives way to its short form, where it has one, before it is cut.
+/// Does as [`shorten_distinct`], but a name that does not fit gives way to its short form, where it has one, before it is cut.
 pub(crate) fn shorten_with_forms(names: &[(&str, Option<&str>)], width: usize) -> Vec<String> {
     let mut seen = HashSet::new();
     let distinct: Vec<Name<'_>> = (names.iter().filter(|(name, _)| seen.insert(*name)))
@@ -56,7 +55,7 @@ pub(crate) fn shorten_with_forms(names: &[(&str, Option<&str>)], width: usize) -
     names.iter().map(|(name, _)| assigned.texts[name].clone()).collect()
 }
 
-/// The texts of the names so far.
+/// The names that have a text so far.
 struct Assigned<'a> {
     texts: HashMap<&'a str, String>,
     used: HashSet<String>,
@@ -77,7 +76,7 @@ impl<'a> Assigned<'a> {
     }
 }
 
-/// A text for each name: cut around `at`; texts that become equal are cut around their first difference.
+/// Cuts each name around `at`, and names that become equal around their first difference.
 fn distinguish<'n, 'a>(
     names: &[&'n Name<'a>],
     at: Option<usize>,
@@ -116,7 +115,7 @@ struct Name<'a> {
     text: Cow<'a, str>,
     /// True if the text is a short form.
     is_form: bool,
-    /// In columns.
+    /// The width in columns of a terminal.
     width: usize,
     characters: Vec<char>,
 }
@@ -147,27 +146,27 @@ impl<'a> Name<'a> {
         }
         match at {
             Some(at) if width >= 5 => self.cut_around(at, width),
-            Some(at) if at > 0 => format!("{GAP}{}", self.from(at, width - 1)),
+            Some(at) if at > 0 => format!("{GAP}{}", self.starting_at(at, width - 1)),
             _ => self.cut_once(width),
         }
     }
 
-    /// The prefix names the kind of kernel, the suffix its variant: both keep equal parts.
+    /// The prefix names the kind of kernel and the suffix its variant, so both keep equal parts.
     fn cut_once(&self, width: usize) -> String {
         let tail = (width - 1) / 2;
-        format!("{}{GAP}{}", self.from(0, width - 1 - tail), self.last(tail))
+        format!("{}{GAP}{}", self.starting_at(0, width - 1 - tail), self.last(tail))
     }
 
     fn cut_around(&self, at: usize, width: usize) -> String {
         let edge = (width - 2) / 4;
         let middle = width - 2 - 2 * edge;
         let start = at.saturating_sub(LEAD.min(middle.saturating_sub(1)));
-        let head = self.from(0, edge);
+        let head = self.starting_at(0, edge);
         if start <= head.chars().count() + 1 {
             let tail = self.last(edge);
-            return format!("{}{GAP}{tail}", self.from(0, width - 1 - tail.width()));
+            return format!("{}{GAP}{tail}", self.starting_at(0, width - 1 - tail.width()));
         }
-        let shown = self.from(start, middle);
+        let shown = self.starting_at(start, middle);
         let end = start + shown.chars().count();
         let tail = self.last(edge);
         if end + tail.chars().count() + 1 >= self.characters.len() {
@@ -177,7 +176,7 @@ impl<'a> Name<'a> {
     }
 
     /// As many characters from `start` on as fit.
-    fn from(&self, start: usize, width: usize) -> String {
+    fn starting_at(&self, start: usize, width: usize) -> String {
         fitting(self.characters.iter().skip(start), width).into_iter().collect()
     }
 

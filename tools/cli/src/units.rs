@@ -8,15 +8,12 @@ use indicatif::HumanCount;
 /// The text of an unknown number.
 pub const NONE: &str = "-";
 
-/// A unit of time for a whole column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(i64)]
 pub enum TimeUnit {
     Nanoseconds = 1,
     Microseconds = 1_000,
-    /// 1,000,000 ns
     Milliseconds = 1_000_000,
-    /// 1,000,000,000 ns
     Seconds = 1_000_000_000,
 }
 
@@ -41,7 +38,6 @@ impl TimeUnit {
         }
     }
 
-    /// The length in ns.
     pub fn nanoseconds(self) -> i64 {
         self as i64
     }
@@ -51,7 +47,7 @@ impl TimeUnit {
         self.decimal(nanoseconds, 3)
     }
 
-    /// As [`Self::number`], with one decimal: for columns whose largest number leaves no room for three.
+    /// One decimal, for columns whose largest number leaves no room for three.
     pub fn short_number(self, nanoseconds: i64) -> String {
         self.decimal(nanoseconds, 1)
     }
@@ -75,12 +71,17 @@ pub fn duration(nanoseconds: i64) -> String {
     format!("{} {}", unit.number(nanoseconds), unit.symbol())
 }
 
+/// A duration whose increase has a sign, too: `+1.234 us`.
+pub fn change(nanoseconds: i64) -> String {
+    format!("{}{}", if nanoseconds > 0 { "+" } else { "" }, duration(nanoseconds))
+}
+
 /// A whole number with thousands separators: `43,915`.
 pub fn count(number: u64) -> String {
     HumanCount(number).to_string()
 }
 
-/// As [`count`], with a sign where negative.
+/// A negative number has a sign.
 pub fn count_signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     format!("{sign}{}", count(number.unsigned_abs()))
@@ -118,10 +119,8 @@ pub fn fixed(number: f64, decimals: usize) -> String {
     }
 }
 
-/// A size such as `4096`, `500M` or `2G`, in bytes; the letters k, M, G and T stand for powers of 1024.
-///
-/// # Errors
-/// What the text should be.
+/// A size such as `4096`, `500M` or `2G`, in bytes; the letters k, M, G and T stand for powers of 1024. The error says what
+/// the text should be.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = text[digits.len()..].to_ascii_lowercase();

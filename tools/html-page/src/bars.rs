@@ -7,22 +7,21 @@ use crate::svg::{coordinate, rect};
 /// The width of all drawings, in their own units.
 pub const WIDTH: f64 = 1_000.0;
 
-/// A part of a bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub name: String,
     /// The length, in the unit of the bar.
     pub value: f64,
     pub text: String,
-    /// The class of its colour.
+    /// The CSS class of the colour.
     pub class: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// The name, which may be empty.
+    /// An empty label takes no room.
     pub label: String,
-    /// The parts from left to right.
+    /// The parts are drawn from left to right.
     pub parts: Vec<Part>,
 }
 
@@ -36,11 +35,11 @@ pub fn bars(title: &str, bars: &[Bar], whole: f64) -> Markup {
     let scale = if whole > 0.0 { (WIDTH - margin) / whole } else { 0.0 };
     let height = ROW * bars.len() as f64;
     html! {
-        svg viewBox=(format!("0 0 {WIDTH} {}", coordinate(height))) role="img" aria-label=(crate::escape::text(title)) {
+        svg viewBox=(format!("0 0 {WIDTH} {}", coordinate(height))) role="img" aria-label=(crate::text(title)) {
             @for (row, bar) in bars.iter().enumerate() {
                 @let top = ROW * row as f64;
                 @if !bar.label.is_empty() {
-                    text x="0" y=(coordinate(top + 16.0)) class="label" { (crate::escape::text(&bar.label)) }
+                    text x="0" y=(coordinate(top + 16.0)) class="label" { (crate::text(&bar.label)) }
                 }
                 (parts(bar, margin, top, scale))
             }
@@ -60,20 +59,19 @@ fn parts(bar: &Bar, margin: f64, top: f64, scale: f64) -> Markup {
             @if width >= 0.05 {
                 (rect([x, top, width, ROW - 4.0], &part.class, &format!("{}: {}", part.name, part.text)))
                 @if width > 7.0 * part.name.len() as f64 + 8.0 {
-                    text x=(coordinate(x + 5.0)) y=(coordinate(top + 15.5)) class="inside" { (crate::escape::text(&part.name)) }
+                    text x=(coordinate(x + 5.0)) y=(coordinate(top + 15.5)) class="inside" { (crate::text(&part.name)) }
                 }
             }
         }
     }
 }
 
-/// The legend of the colours, with figures.
 #[must_use]
 pub fn legend(parts: &[Part]) -> Markup {
     html! {
         ul.legend {
             @for part in parts {
-                li { span class=(format!("swatch {}", part.class)) {} " " (crate::escape::text(&part.name)) " " b { (crate::escape::text(&part.text)) } }
+                li { span class=(format!("swatch {}", part.class)) {} " " (crate::text(&part.name)) " " b { (crate::text(&part.text)) } }
             }
         }
     }

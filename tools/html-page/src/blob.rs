@@ -1,4 +1,4 @@
-//! Data of a page as compressed text.
+//! Data of a page as compressed text, because a page may have nothing beside it.
 
 use std::io::Write;
 
@@ -16,7 +16,6 @@ pub struct Data {
 }
 
 impl Data {
-    /// A value as JSON.
     pub fn json(id: &'static str, value: &impl Serialize) -> Self {
         let bytes = serde_json::to_vec(value).expect("keys are texts and writing to memory succeeds");
         Self::bytes(id, &bytes)

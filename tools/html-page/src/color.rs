@@ -13,28 +13,26 @@ const CATEGORIES: [&str; 9] = [
     "other",
 ];
 
-/// The colour of copies by engines.
+/// The colour of copies that DMA engines make.
 pub const COPIES: usize = 9;
 
 /// The first colour of categories of the user.
-const OF_USERS: usize = 10;
+const FIRST_CUSTOM: usize = 10;
 
-/// How many colours there are for these.
-const USERS: usize = 3;
+const CUSTOM_COUNT: usize = 3;
 
-/// How many colours there are.
-pub const COUNT: usize = OF_USERS + USERS;
+pub const COUNT: usize = FIRST_CUSTOM + CUSTOM_COUNT;
 
-/// The number of the colour of a category.
+/// The number of a colour. Categories of the user share the last ones by a hash of their names.
 #[must_use]
 pub fn of_category(category: &str) -> usize {
     let known = CATEGORIES.iter().position(|known| *known == category);
     known.unwrap_or_else(|| {
-        OF_USERS + category.bytes().fold(0_usize, |sum, byte| sum * 31 % 1_021 + usize::from(byte)) % USERS
+        FIRST_CUSTOM
+            + category.bytes().fold(0_usize, |sum, byte| sum * 31 % 1_021 + usize::from(byte)) % CUSTOM_COUNT
     })
 }
 
-/// The class of a colour.
 #[must_use]
 pub fn class(number: usize) -> String {
     format!("c{number}")

@@ -7,7 +7,7 @@ use crate::svg::{coordinate, moment, rect, ticks};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     pub label: String,
-    /// Shades of equal parts of the time, 0 to 1; `None` for nothing known.
+    /// Shades of equal parts of the time, 0 to 1; `None` where nothing is known.
     pub cells: Vec<Option<f64>>,
     /// The texts that the pointer shows.
     pub tips: Vec<String>,
@@ -26,12 +26,12 @@ pub fn heat(title: &str, rows: &[Row], length: Option<i64>, class: &str) -> Mark
     let axis = if length.is_some() { AXIS } else { 0.0 };
     html! {
         svg.heat viewBox=(format!("0 0 {} {}", crate::bars::WIDTH, coordinate(height + axis))) role="img"
-            aria-label=(crate::escape::text(title)) {
+            aria-label=(crate::text(title)) {
             rect.ground x=(MARGIN) y="0" width=(width) height=(coordinate(height)) {}
             @for (at, row) in rows.iter().enumerate() {
                 @let top = row_height * at as f64;
                 @if at % every == 0 {
-                    text x="0" y=(coordinate(top + row_height / 2.0 + 4.0)) class="label" { (crate::escape::text(&row.label)) }
+                    text x="0" y=(coordinate(top + row_height / 2.0 + 4.0)) class="label" { (crate::text(&row.label)) }
                 }
                 @let cell = width / row.cells.len().max(1) as f64;
                 @for (column, (share, tip)) in row.cells.iter().zip(&row.tips).enumerate() {

@@ -8,7 +8,6 @@
 pub mod bars;
 mod blob;
 pub mod color;
-mod escape;
 pub mod heat;
 pub mod lines;
 mod page;
@@ -18,5 +17,5 @@ pub mod treemap;
 pub mod waterfall;
 
 pub use blob::{Bytes, Data};
-pub use escape::text;
+pub use cli::escape_control as text;
 pub use page::{Page, Section};

@@ -41,7 +41,7 @@ pub fn series(title: &str, series: &Series, most: f64, is_step: bool, class: &st
     let lower = series.band.iter().enumerate().rev().map(|(at, band)| point(x(at), y(band.0)));
     let band: Vec<String> = upper.chain(lower).collect();
     html! {
-        svg.series viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(crate::escape::text(title)) {
+        svg.series viewBox=(format!("0 0 {width} {height}")) role="img" aria-label=(crate::text(title)) {
             rect.ground x="0" y="0" width=(width) height=(height) {}
             @if band.len() > 2 { polygon class=(format!("band {class}")) points=(band.join(" ")) {} }
             polyline class=(format!("line {class}")) points=(line.join(" ")) {}

@@ -1,4 +1,4 @@
-//! The page around the sections.
+//! The page around the sections, with the only script and the only style that its policy allows.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -7,7 +7,6 @@ use sha2::{Digest, Sha256};
 
 use crate::blob::Data;
 
-/// The only script of a page.
 const SCRIPT: &str = concat!(
     include_str!("script/start.js"),
     include_str!("script/data.js"),
@@ -19,16 +18,13 @@ const SCRIPT: &str = concat!(
     include_str!("script/end.js"),
 );
 
-/// The only style of a page.
 const STYLE: &str = include_str!("style.css");
 
-/// A part of a page with a heading.
 #[derive(Debug, Clone)]
 pub struct Section {
     /// The anchor of links.
     pub id: &'static str,
     pub title: &'static str,
-    /// The explanation of the section.
     pub note: String,
     pub content: Markup,
 }
@@ -39,7 +35,6 @@ pub struct Page {
     pub title: String,
     /// The content above the sections.
     pub header: Markup,
-    /// The sections in order.
     pub sections: Vec<Section>,
     /// Data for the script and for programs.
     pub data: Vec<Data>,
@@ -48,7 +43,6 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page as HTML.
     #[must_use]
     pub fn render(&self) -> String {
         let policy = format!(
@@ -65,7 +59,7 @@ impl Page {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     link rel="icon" href="data:,";
-                    title { (crate::escape::text(&self.title)) }
+                    title { (crate::text(&self.title)) }
                     style { (PreEscaped(STYLE)) }
                 }
                 body {
@@ -82,7 +76,7 @@ impl Page {
                             }
                         }
                     }
-                    footer { p { (crate::escape::text(&self.footer)) } }
+                    footer { p { (crate::text(&self.footer)) } }
                     @for data in &self.data {
                         script id=(data.id) type="application/octet-stream" { (PreEscaped(&data.text)) }
                     }
@@ -94,7 +88,7 @@ impl Page {
     }
 }
 
-/// A source of a policy that allows exactly this text.
+/// The source of a policy that allows exactly `text`.
 fn hash(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text.as_bytes())))
 }

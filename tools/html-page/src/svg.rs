@@ -1,21 +1,21 @@
-//! Coordinates of drawings.
+//! Coordinates, rectangles and axes of drawings.
 
 use maud::{Markup, html};
 
-/// A coordinate with at most one decimal.
+/// One decimal is below what a screen shows, and more would make pages larger.
 #[must_use]
 pub fn coordinate(value: f64) -> String {
     let text = format!("{value:.1}");
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// A rectangle with what the pointer shows of it.
+/// The pointer over the rectangle shows `tip`.
 #[must_use]
 pub fn rect([x, y, width, height]: [f64; 4], class: &str, tip: &str) -> Markup {
     let [x, y, width, height] = [x, y, width, height].map(coordinate);
     html! {
         rect x=(x) y=(y) width=(width) height=(height) class=(class) {
-            @if !tip.is_empty() { title { (crate::escape::text(tip)) } }
+            @if !tip.is_empty() { title { (crate::text(tip)) } }
         }
     }
 }
@@ -30,7 +30,7 @@ pub fn ticks(length: i64, count: usize) -> Vec<i64> {
     (0..=length / step).map(|at| at * step).collect()
 }
 
-/// A moment of an axis whose marks are `step` ns apart: without needless decimals.
+/// A moment of an axis that ends at `last` ns, which selects the unit; without needless decimals.
 #[must_use]
 pub fn moment(ns: i64, last: i64) -> String {
     let (unit, name) = match last {

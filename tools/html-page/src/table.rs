@@ -18,14 +18,14 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A number: its text, and its exact value.
+    /// `text` is for people; the script sorts and copies the exact `value`.
     pub fn number(text: impl AsRef<str>, value: impl Into<Value>) -> Self {
         let text = text.as_ref();
         Self { shown: html! { (text) }, value: Some(value.into().to_string()), is_number: true }
     }
 
     pub fn text(text: &str) -> Self {
-        Self { shown: html! { (crate::escape::text(text)) }, value: None, is_number: false }
+        Self { shown: html! { (crate::text(text)) }, value: None, is_number: false }
     }
 
     /// A short form of a text, with the text itself under the pointer and in copies.
@@ -33,8 +33,8 @@ impl Cell {
         if short == text {
             return Self::text(text);
         }
-        let value = crate::escape::text(text).into_owned();
-        Self { shown: html! { (crate::escape::text(short)) }, value: Some(value), is_number: false }
+        let value = crate::text(text).into_owned();
+        Self { shown: html! { (crate::text(short)) }, value: Some(value), is_number: false }
     }
 
     #[must_use]
@@ -42,7 +42,7 @@ impl Cell {
         Self { shown, value: None, is_number: false }
     }
 
-    /// Nothing known.
+    /// An unknown value counts as a number, so that its column stays one.
     #[must_use]
     pub fn none() -> Self {
         Self { shown: html! { "–" }, value: Some(String::new()), is_number: true }
@@ -62,7 +62,6 @@ const LONG: usize = 30;
 
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// The id in the page.
     pub id: &'static str,
     pub caption: String,
     pub columns: Vec<Column>,
@@ -75,7 +74,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table as HTML.
     #[must_use]
     pub fn render(&self) -> Markup {
         let Self { id, caption, columns, rows, all, filter } = self;
@@ -87,9 +85,9 @@ impl Table {
                 button type="button" data-copy=(id) { "Copy as CSV" }
                 span.told role="status" data-told=(id) {}
             }
-            div.scroll.long[rows.len() > LONG] tabindex="0" role="region" aria-label=(crate::escape::text(caption)) {
+            div.scroll.long[rows.len() > LONG] tabindex="0" role="region" aria-label=(crate::text(caption)) {
                 table id=(id) {
-                    caption { (crate::escape::text(caption)) }
+                    caption { (crate::text(caption)) }
                     thead { tr {
                         @for (at, column) in columns.iter().enumerate() {
                             @let class = if is_number(rows, at) { "n" } else { "" };

@@ -7,20 +7,19 @@ use crate::svg::{coordinate, rect};
 
 const HEIGHT: f64 = 300.0;
 
-/// A treemap of parts, the largest first.
 #[must_use]
 pub fn treemap(title: &str, parts: &[Part]) -> Markup {
     let areas: Vec<f64> = parts.iter().map(|part| part.value).collect();
     let places = squarify(&areas, [0.0, 0.0, WIDTH, HEIGHT]);
     html! {
-        svg.treemap viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(crate::escape::text(title)) {
+        svg.treemap viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(crate::text(title)) {
             @for (part, [x, y, width, height]) in parts.iter().zip(places) {
-                g data-name=(crate::escape::text(&part.name)) {
+                g data-name=(crate::text(&part.name)) {
                     (rect([x, y, (width - 1.0).max(0.0), (height - 1.0).max(0.0)], &part.class,
                         &format!("{}: {}", part.name, part.text)))
                     @if width > 60.0 && height > 18.0 {
                         text x=(coordinate(x + 5.0)) y=(coordinate(y + 14.0)) class="inside" {
-                            (fitting(&crate::escape::text(&part.name), width))
+                            (fitting(&crate::text(&part.name), width))
                         }
                         @if height > 34.0 && width > 7.0 * part.text.len() as f64 {
                             text x=(coordinate(x + 5.0)) y=(coordinate(y + 29.0)) class="inside faint" { (part.text) }
@@ -44,7 +43,7 @@ fn fitting(name: &str, width: f64) -> String {
     letters[..start].iter().chain(&['…']).chain(&letters[letters.len() - end..]).collect()
 }
 
-/// For each area, none of them negative and the largest first, its place: x, y, width and height.
+/// The place of each area (x, y, width and height). No area is negative, and the largest is first.
 fn squarify(areas: &[f64], [mut x, mut y, mut width, mut height]: [f64; 4]) -> Vec<[f64; 4]> {
     let total: f64 = areas.iter().sum();
     let scale = if total > 0.0 { width * height / total } else { 0.0 };
@@ -94,7 +93,7 @@ mod tests {
             assert!((width * height - area).abs() < 1e-9, "{area}: {width} x {height}");
             assert!(*x >= 0.0 && *y >= 0.0 && x + width <= 6.0 + 1e-9 && y + height <= 4.0 + 1e-9);
         }
-        // Those of the paper: the first two are squares of 3 by 2, one above the other.
+        // In the paper the first two are rectangles of 3 by 2, one above the other.
         assert_eq!(places[0].map(|value| (value * 100.0).round()), [0.0, 0.0, 300.0, 200.0]);
     }
 

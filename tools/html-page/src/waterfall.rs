@@ -8,9 +8,8 @@ use crate::svg::{coordinate, rect};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Term {
     pub name: String,
-    /// The value; negative ones shorten.
+    /// A negative value shortens the total.
     pub value: f64,
-    /// The value for people.
     pub text: String,
 }
 
@@ -33,7 +32,7 @@ pub fn waterfall(title: &str, from: (&str, f64, &str), to: (&str, f64, &str), te
     let x = |value: f64| MARGIN + (value - ground) * scale;
     let height = ROW * (terms.len() + 2) as f64;
     html! {
-        svg.waterfall viewBox=(format!("0 0 {WIDTH} {}", coordinate(height))) role="img" aria-label=(crate::escape::text(title)) {
+        svg.waterfall viewBox=(format!("0 0 {WIDTH} {}", coordinate(height))) role="img" aria-label=(crate::text(title)) {
             (row(0, from.0, [MARGIN, x(from.1)], "total", from.2))
             @for (at, term) in terms.iter().enumerate() {
                 @let class = if term.value > 0.0 { "worse" } else { "better" };
@@ -61,7 +60,7 @@ fn cut(at: usize) -> Markup {
 fn row(at: usize, name: &str, ends: [f64; 2], class: &str, text: &str) -> Markup {
     let top = ROW * at as f64;
     let [start, end] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
-    let name = crate::escape::text(name);
+    let name = crate::text(name);
     let shown: String = match name.chars().count() {
         0..=44 => name.to_string(),
         _ => name.chars().take(43).chain(['…']).collect(),

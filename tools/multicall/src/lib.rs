@@ -18,7 +18,7 @@ use platform::exec::exec;
 
 use self::verbs::VERBS;
 
-/// The command line, where no verb of this program takes it.
+/// The words of a command line that no verb of this program takes.
 #[derive(Debug)]
 struct Arguments(Vec<OsString>);
 
@@ -72,7 +72,7 @@ impl CommandLine for Arguments {
     const HAS_THREADS: bool = false;
 }
 
-/// The id of the words behind a verb of `rtl` itself; those of external verbs have an empty one.
+/// The id of the words behind a verb of `rtl` itself. The words of external verbs have an empty id.
 const WORDS: &str = "words";
 
 fn with_words(name: &'static str, words: &'static str) -> Command {
@@ -82,7 +82,7 @@ fn with_words(name: &'static str, words: &'static str) -> Command {
 
 /// The end of the help: examples of verbs that this system has.
 fn examples() -> String {
-    let record = match verbs::of_name(OsStr::new("trace")) {
+    let record = match verbs::by_name(OsStr::new("trace")) {
         Some(_) => {
             "  rtl trace python3 train.py --epochs 1\n      trace.db, trace_summary.txt and trace.json.gz\n"
         }
@@ -108,21 +108,21 @@ pub fn run(line: Vec<OsString>) -> ExitCode {
 fn resolve(line: &[OsString]) -> Option<(verbs::Tool, Vec<OsString>)> {
     let called = Path::new(line.first()?).file_name()?;
     let called = called.to_str().and_then(|name| name.strip_suffix(EXE_SUFFIX)).map_or(called, OsStr::new);
-    if let Some(verb) = verbs::of_program(called) {
+    if let Some(verb) = verbs::by_program(called) {
         return Some((verb.tool, line.to_vec()));
     }
     let [_, word, arguments @ ..] = line else { return None };
-    if let Some(verb) = verbs::of_program(word) {
+    if let Some(verb) = verbs::by_program(word) {
         return Some((verb.tool, line[1..].to_vec()));
     }
-    let verb = verbs::of_name(word)?;
+    let verb = verbs::by_name(word)?;
     let mut own = vec![OsString::from(format!("rtl {}", verb.name))];
     own.extend(verb.flags.iter().map(OsString::from));
     own.extend(arguments.iter().cloned());
     Some((verb.tool, own))
 }
 
-/// A verb without a tool in this program.
+/// Runs a verb that has no tool in this program: one of `rtl` itself, or the program of that name.
 fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let [verb, arguments @ ..] = words.as_slice() else {
         return Err(Failure::usage("missing: <VERB>").with_hint(names()));
@@ -152,7 +152,7 @@ fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure>
     program.push(verb);
     program.push(EXE_SUFFIX);
     let mut command = std::process::Command::new(locate(&program, std::env::current_exe().ok().as_deref()));
-    // The name in its messages and its usage.
+    // Messages and usage of the program begin with this name.
     let name = OsString::from(format!("rtl {}", verb.to_string_lossy()));
     exec(command.args(arguments), &name).map(Exit::Command).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => unknown(verb),
@@ -163,7 +163,7 @@ fn other(Arguments(words): Arguments, out: &mut Output) -> Result<Exit, Failure>
 /// The command line of a program, of `rtl` itself where none is named.
 fn command_of(program: Option<&&str>) -> Result<Command, Failure> {
     let program = program.copied().unwrap_or("rtl");
-    let verb = verbs::of_program(OsStr::new(program)).or_else(|| verbs::of_name(OsStr::new(program)));
+    let verb = verbs::by_program(OsStr::new(program)).or_else(|| verbs::by_name(OsStr::new(program)));
     match verb {
         Some(verb) => Ok((verb.tool.command)()),
         None if program == "rtl" => Ok(cli::command(other)),
@@ -179,7 +179,7 @@ fn names() -> String {
 
 fn unknown(verb: &OsStr) -> Failure {
     let verb = verb.to_string_lossy();
-    if verbs::OF_LINUX.contains(&verb.as_ref()) {
+    if verbs::LINUX_ONLY.contains(&verb.as_ref()) {
         return Failure::usage(format!("{verb} works on Linux only"))
             .with_hint("all other verbs read the traces that it writes there");
     }
@@ -224,7 +224,7 @@ mod tests {
         let names = tools.map(|tool| tool.unwrap().file_name().into_string().unwrap());
         let folders: BTreeSet<String> = names.filter(|name| name.starts_with("rtl-")).collect();
         assert_eq!(VERBS.iter().map(|verb| verb.program.to_owned()).collect::<BTreeSet<_>>(), folders);
-        assert!(folders.iter().all(|program| verbs::of_program(OsStr::new(program)).is_some()));
+        assert!(folders.iter().all(|program| verbs::by_program(OsStr::new(program)).is_some()));
     }
 
     #[test]
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn a_verb_that_this_system_lacks_is_not_called_misspelt() {
-        for verb in verbs::OF_LINUX.map(OsStr::new) {
-            assert!(verbs::of_name(verb).is_some(), "Linux has {}", verb.display());
+        for verb in verbs::LINUX_ONLY.map(OsStr::new) {
+            assert!(verbs::by_name(verb).is_some(), "Linux has {}", verb.display());
             assert_eq!(unknown(verb).hint(), Some("all other verbs read the traces that it writes there"));
         }
     }

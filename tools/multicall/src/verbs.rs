@@ -1,11 +1,10 @@
-//! The verbs and their tools.
+//! The list of verbs with their tools, from which the help, completions and dispatch are made.
 
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
 use clap::Command;
 
-/// A tool that is part of this program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tool {
     /// The whole `main`; the first word of the line is the name in its usage.
@@ -30,7 +29,7 @@ macro_rules! tool {
 }
 
 /// The verbs that record, which only Linux has.
-pub(crate) const OF_LINUX: [&str; 2] = ["trace", "recover"];
+pub(crate) const LINUX_ONLY: [&str; 2] = ["trace", "recover"];
 
 /// All verbs of this system. Every program is a folder `tools/rtl-*`.
 pub(crate) const VERBS: &[Verb] = &[
@@ -64,13 +63,12 @@ const fn verb(
     Verb { name, program, flags, help, tool }
 }
 
-/// The verb of this name.
-pub(crate) fn of_name(name: &OsStr) -> Option<&'static Verb> {
+pub(crate) fn by_name(name: &OsStr) -> Option<&'static Verb> {
     VERBS.iter().find(|verb| name == verb.name)
 }
 
-/// The verb whose program has this name and that adds no flags.
-pub(crate) fn of_program(name: &OsStr) -> Option<&'static Verb> {
+/// The verb that adds no flags to the program of this name.
+pub(crate) fn by_program(name: &OsStr) -> Option<&'static Verb> {
     VERBS.iter().find(|verb| name == verb.program && verb.flags.is_empty())
 }
 

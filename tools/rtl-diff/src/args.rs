@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use cli::args::CommandLine;
+use cli::args::{CommandLine, parse_rows};
 use cli::destination::{Destination, Endings, output_path};
 use cli::{Exit, Meaning};
 use rtl_analysis::profile::Warmup;
@@ -47,14 +47,12 @@ Examples:
   rtl-diff --gate --baseline main*.db --candidate branch*.db -o comment.md -o gate.xml
       five runs of each build in CI: exit 1 if a kernel got slower, with a comment for the pull request";
 
-/// Commands other than a comparison.
 #[derive(Subcommand, Debug, Clone)]
 pub enum Command {
     /// Measure how much the kernels of one build vary between repeated runs
     Calibrate(Calibrate),
 }
 
-/// A comparison.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Diff {
     /// The baseline, then the candidate: one run each; or the runs of the baseline, before `--`
@@ -114,15 +112,25 @@ pub enum Allow {
     Incomparable,
 }
 
-/// How runs are read.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Reading {
-    /// Whether the files of a side are runs or ranks, if the files do not say
-    #[arg(long = "as", value_enum, value_name = "WHAT", help_heading = "Inputs")]
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "WHAT",
+        help_heading = "Inputs",
+        help = "Whether the files of a side are runs or ranks, if the files do not say"
+    )]
     pub files: Option<Files>,
 
-    /// What is compared: kernels by name or by launch shape, or the work of operators, modules, categories or steps
-    #[arg(long, value_enum, default_value_t, value_name = "KEY", help_heading = "Inputs")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "KEY",
+        help_heading = "Inputs",
+        help = "What is compared: kernels by name or by launch shape, or the work of operators, modules, categories or steps"
+    )]
     pub by: By,
 
     /// Leave out the first N calls of each kernel on each GPU, or outliers among them (`auto`)
@@ -176,7 +184,6 @@ impl By {
     }
 }
 
-/// Gates and settings.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Gates")]
 pub struct Gates {
@@ -200,7 +207,7 @@ pub struct Gates {
     pub seed: Option<u64>,
 }
 
-/// Thresholds: flags, and the keys of `[gate]` in `rtl-diff.toml`.
+/// Thresholds are flags, and the keys of `[gate]` in `rtl-diff.toml`.
 #[derive(Args, Debug, Clone, Default, PartialEq, Deserialize)]
 #[command(next_help_heading = "Gates")]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -256,11 +263,11 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// The thresholds of `--gate` alone; docs/design/statistics.md gives the reasons.
-    pub fn of_default_gates() -> Self {
+    pub fn default_gates() -> Self {
         Self { kernel: Some(Share(0.05)), total: Some(Share(0.05)), ..Self::default() }
     }
 
-    /// These thresholds, and those of `other` where none is set here.
+    /// Takes the thresholds of `other` where none is set here.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -279,14 +286,12 @@ impl Thresholds {
         }
     }
 
-    /// Returns true if any gate is set.
     pub fn has_gate(&self) -> bool {
         let shares = [self.kernel, self.total, self.wall, self.launches, self.new, self.removed];
         self.idle.is_some() || shares.iter().any(Option::is_some)
     }
 }
 
-/// Result of a gate that the data cannot decide.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inconclusive {
@@ -299,7 +304,6 @@ pub enum Inconclusive {
     Fail,
 }
 
-/// Formats and files of the report.
 #[derive(Args, Debug, Clone, Default)]
 #[command(next_help_heading = "Output")]
 pub struct Output {
@@ -317,7 +321,7 @@ pub struct Output {
     pub force: bool,
 
     /// Number of kernels to show, or `all` [default: 10; machine formats: all]
-    #[arg(long, value_name = "N", value_parser = parse_top)]
+    #[arg(long, value_name = "N", value_parser = parse_rows)]
     pub top: Option<usize>,
 
     /// Print everything: all kernels, gates, runs, and the change of wall of each GPU
@@ -332,7 +336,6 @@ pub struct Output {
     pub console: cli::args::Console,
 }
 
-/// Format of a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people; may change with any release
@@ -373,7 +376,6 @@ impl Endings for Format {
     }
 }
 
-/// Flags of `rtl-diff calibrate`.
 #[derive(Args, Debug, Clone)]
 pub struct Calibrate {
     /// Repeated runs of one build, at least three
@@ -390,7 +392,7 @@ pub struct Calibrate {
     pub console: cli::args::Console,
 }
 
-/// As [`output_path`], without `FORMAT=FILE`, which the previous release took.
+/// Refuses `FORMAT=FILE`, which the previous release took.
 fn report_path() -> impl TypedValueParser<Value = PathBuf> {
     output_path().try_map(|path| {
         let is_former = path.to_str().and_then(|text| text.split_once('='));
@@ -405,12 +407,5 @@ fn parse_warmup(text: &str) -> Result<Warmup, String> {
     match text {
         "auto" => Ok(Warmup::Auto),
         _ => text.parse().map(Warmup::Calls).map_err(|_| "expected a number or `auto`".to_owned()),
-    }
-}
-
-fn parse_top(text: &str) -> Result<usize, String> {
-    match text {
-        "all" => Ok(usize::MAX),
-        _ => text.parse().map_err(|_| "expected a number or `all`".to_owned()),
     }
 }

@@ -13,7 +13,6 @@ use crate::{input, noise};
 /// Fewer runs show too little of how runs vary.
 const MIN_RUNS: usize = 3;
 
-/// Reads the runs and writes the noise file.
 pub(crate) fn run(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
     arguments.destination.write(&arguments.runs, out, |out| calibrate(arguments, out))
 }
@@ -24,10 +23,7 @@ fn calibrate(arguments: &Calibrate, out: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::usage("kernels are calibrated, not operators, modules, categories or steps")
             .with_hint("leave out --by, or give `name` or `launch`"));
     }
-    let (files, warnings) = cli::without_repetitions(&arguments.runs);
-    for warning in warnings.iter().filter(|_| !arguments.console.quiet) {
-        out.warning(warning);
-    }
+    let files = input::distinct(&arguments.runs, arguments.console.quiet, out);
     let runs = input::read_side(&files, &options)?;
     if runs.len() < MIN_RUNS {
         return Err(Failure::input(anyhow::anyhow!("{} runs show too little of how runs vary", runs.len()))

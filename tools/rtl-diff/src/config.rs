@@ -9,18 +9,17 @@ use serde::Deserialize;
 use crate::args::Thresholds;
 use crate::quantity::Share;
 
-/// The settings file that is read unless another is named.
 const FILE: &str = "rtl-diff.toml";
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Config {
     pub(crate) gate: Thresholds,
-    /// Thresholds of single kernels; the first that matches counts.
+    /// The first entry that matches a kernel counts.
     pub(crate) kernel: Vec<KernelTable>,
     /// Kernels that may fail for a while.
     pub(crate) allow: Vec<AllowTable>,
-    /// Baseline name of a kernel to its candidate name.
+    /// Names in the baseline and in the candidate.
     pub(crate) rename: BTreeMap<String, String>,
 }
 

@@ -1,4 +1,4 @@
-//! The gates, and whether they hold.
+//! Evaluates the gates that the user set, and the exit code.
 
 use cli::Exit;
 use rtl_analysis::compare::{Method, Reason};
@@ -8,20 +8,16 @@ use crate::args::Inconclusive;
 use crate::comparison::{Change, Comparison, Row, Total};
 use crate::settings::Settings;
 
-/// The figure that a gate limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Rule {
-    /// The recordings of both sides.
+    /// The sides must not differ in anything but speed.
     Comparable,
     Kernel,
-    /// Any kernel, over many past runs.
+    /// No kernel may become slower run by run.
     Drift,
-    /// GPU time of all kernels but collectives.
     Total,
-    /// First start to last end.
     Wall,
-    /// Idle share of wall.
     Idle,
     Launches,
     New,
@@ -29,7 +25,6 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// The name for people.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Comparable => "recorded alike",
@@ -45,7 +40,6 @@ impl Rule {
     }
 }
 
-/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
@@ -54,12 +48,10 @@ pub(crate) enum Outcome {
     Inconclusive,
     /// Nothing could be measured, which is never a pass.
     NotMeasured,
-    /// It does not hold.
     Fail,
 }
 
 impl Outcome {
-    /// The name in every format.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -69,7 +61,7 @@ impl Outcome {
         }
     }
 
-    /// The name in text, where a failure stands out.
+    /// A failure stands out in text.
     pub(crate) fn text(self) -> &'static str {
         if self == Self::Fail { "FAIL" } else { self.label() }
     }
@@ -83,16 +75,14 @@ pub(crate) struct Gate<'a> {
     pub(crate) outcome: Outcome,
     /// The measured change as a fraction, if the gate is about one figure.
     pub(crate) value: Option<f64>,
-    /// The reason of the outcome.
     pub(crate) message: String,
-    /// The kernels that fail it or that it cannot decide on.
+    /// The kernels that fail the gate or that it cannot decide on.
     #[serde(rename = "kernels", serialize_with = "names")]
     pub(crate) rows: Vec<&'a Row>,
     /// Kernels that would have failed and are allowed to.
     pub(crate) allowed: Vec<Allowed<'a>>,
 }
 
-/// A kernel that would have failed a gate.
 #[derive(Debug, Serialize)]
 pub(crate) struct Allowed<'a> {
     #[serde(rename = "kernel", serialize_with = "name")]
@@ -138,8 +128,8 @@ pub(crate) fn gates<'a>(
     gates
 }
 
-/// The result of all gates: a pass if there is none, and inconclusive if none fails but one could not be decided or
-/// measured.
+/// The outcome of all gates together: a pass if there is none, and inconclusive if none fails but one could not be decided
+/// or measured.
 pub(crate) fn verdict(gates: &[Gate<'_>]) -> Outcome {
     let fails = |gate: &Gate<'_>| gate.outcome == Outcome::Fail && gate.rule != Rule::Comparable;
     if gates.iter().all(|gate| gate.outcome == Outcome::Pass) {
@@ -167,13 +157,12 @@ pub(crate) fn exit(gates: &[Gate<'_>], inconclusive: Inconclusive) -> Exit {
 }
 
 impl<'a> Gate<'a> {
-    /// A gate that holds so far.
     fn new(rule: Rule, threshold: Option<f64>) -> Self {
         let (outcome, message) = (Outcome::Pass, String::new());
         Self { rule, threshold, outcome, value: None, message, rows: Vec::new(), allowed: Vec::new() }
     }
 
-    fn ended(self, outcome: Outcome, message: impl Into<String>) -> Self {
+    fn with_outcome(self, outcome: Outcome, message: impl Into<String>) -> Self {
         Self { outcome, message: message.into(), ..self }
     }
 
@@ -200,9 +189,9 @@ fn comparable(comparison: &Comparison) -> Gate<'_> {
         differences.chain(comparison.other_work.as_ref().map(|_| "amount of work")).collect();
     let gate = Gate::new(Rule::Comparable, None);
     if differences.is_empty() {
-        return gate.ended(Outcome::Pass, "no difference is known");
+        return gate.with_outcome(Outcome::Pass, "no difference is known");
     }
-    gate.ended(Outcome::Fail, format!("the sides differ in {}", differences.join(", ")))
+    gate.with_outcome(Outcome::Fail, format!("the sides differ in {}", differences.join(", ")))
 }
 
 fn gated(comparison: &Comparison) -> impl Iterator<Item = &Row> {
@@ -231,23 +220,26 @@ fn kernel<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) -
     let kernels = |count: usize| if count == 1 { "kernel" } else { "kernels" };
     let are = |count: usize| if count == 1 { "kernel is" } else { "kernels are" };
     if all == 0 {
-        gate.ended(Outcome::NotMeasured, "no kernel of both sides can be gated")
+        gate.with_outcome(Outcome::NotMeasured, "no kernel of both sides can be gated")
     } else if measured == 0 {
-        gate.ended(Outcome::Inconclusive, "one saved report a side does not show how much kernels vary")
+        gate.with_outcome(
+            Outcome::Inconclusive,
+            "one saved report a side does not show how much kernels vary",
+        )
     } else if failed > 0 {
-        gate.ended(Outcome::Fail, format!("{failed} {} slower", are(failed)))
+        gate.with_outcome(Outcome::Fail, format!("{failed} {} slower", are(failed)))
     } else if large == 0 {
         let message = "no kernel reaches the least number of calls and the least share of GPU time";
-        gate.ended(Outcome::NotMeasured, message)
+        gate.with_outcome(Outcome::NotMeasured, message)
     } else if !undecided.is_empty() {
         let count = undecided.len();
         gate.rows = undecided;
         let message = format!("{count} {} may be slower than allowed", kernels(count));
-        gate.ended(Outcome::Inconclusive, message)
+        gate.with_outcome(Outcome::Inconclusive, message)
     } else {
         let message =
             format!("{measured} {} compared, {large} of them large enough to fail", kernels(measured));
-        gate.ended(Outcome::Pass, message)
+        gate.with_outcome(Outcome::Pass, message)
     }
 }
 
@@ -263,22 +255,22 @@ fn drift<'a>(comparison: &'a Comparison, settings: &Settings, threshold: f64) ->
         }
     }
     if measured == 0 {
-        return gate.ended(Outcome::NotMeasured, "too few runs to see drift: six at least");
+        return gate.with_outcome(Outcome::NotMeasured, "too few runs to see drift: six at least");
     }
     let failed = gate.rows.len();
     let outcome = if failed > 0 { Outcome::Fail } else { Outcome::Pass };
-    gate.ended(outcome, format!("{failed} of {measured} kernels became slower run by run"))
+    gate.with_outcome(outcome, format!("{failed} of {measured} kernels became slower run by run"))
 }
 
 fn figure<'a>(rule: Rule, threshold: f64, total: &Total, comparison: &'a Comparison) -> Gate<'a> {
     let mut gate = Gate::new(rule, Some(threshold));
     gate.value = total.change;
     let Some(change) = total.change else {
-        return gate.ended(Outcome::NotMeasured, "one of the sides has nothing of it");
+        return gate.with_outcome(Outcome::NotMeasured, "one of the sides has nothing of it");
     };
     let depends_on_work = rule != Rule::Launches && rule != Rule::Idle;
     if let Some(reason) = comparison.other_work.as_ref().filter(|_| depends_on_work) {
-        return gate.ended(Outcome::NotMeasured, reason.as_str());
+        return gate.with_outcome(Outcome::NotMeasured, reason.as_str());
     }
     let text = |value: f64| signed(value, rule == Rule::Idle);
     let bound = total.change_at_least;
@@ -291,7 +283,7 @@ fn figure<'a>(rule: Rule, threshold: f64, total: &Total, comparison: &'a Compari
     } else {
         Outcome::Inconclusive
     };
-    gate.ended(outcome, format!("{} ({bound_text})", text(change)))
+    gate.with_outcome(outcome, format!("{} ({bound_text})", text(change)))
 }
 
 /// A kernel that is paired only by a guess counts as new and removed until the settings pair it.
@@ -306,9 +298,9 @@ fn presence<'a>(rule: Rule, threshold: f64, comparison: &'a Comparison, settings
         }
     }
     match gate.rows.len() {
-        0 => gate.ended(Outcome::Pass, format!("no {word} kernel of that share")),
-        1 => gate.ended(Outcome::Fail, format!("1 {word} kernel")),
-        count => gate.ended(Outcome::Fail, format!("{count} {word} kernels")),
+        0 => gate.with_outcome(Outcome::Pass, format!("no {word} kernel of that share")),
+        1 => gate.with_outcome(Outcome::Fail, format!("1 {word} kernel")),
+        count => gate.with_outcome(Outcome::Fail, format!("{count} {word} kernels")),
     }
 }
 

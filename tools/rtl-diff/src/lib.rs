@@ -28,13 +28,8 @@ use crate::export::{Exports, Report};
 use crate::gates::Outcome;
 use crate::settings::Settings;
 
-/// The reason why a trace cannot be gated against itself.
 const SAME: &str = "baseline and candidate are the same trace";
 
-/// Compares, or calibrates.
-///
-/// # Errors
-/// Where the command line is invalid, an input cannot be read, or an output cannot be written.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     match arguments.command {
         Some(Command::Calibrate(calibrate)) => calibrate::run(&calibrate, out),
@@ -47,7 +42,7 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
         return Err(Failure::usage("--require-comparable and --allow incomparable contradict each other"));
     }
     let settings = Settings::new(diff)?;
-    let sides = sides(diff)?.map(|side| distinct(&side, diff.output.console.quiet, out));
+    let sides = sides(diff)?.map(|side| input::distinct(&side, diff.output.console.quiet, out));
     let inputs: Vec<&Path> = sides.iter().flatten().map(PathBuf::as_path).collect();
     // A path that cannot be written is an error before minutes of reading.
     let exports = Exports::open(&diff.output, &inputs)?;
@@ -58,18 +53,15 @@ fn diff(diff: &Diff, out: &mut Output) -> Result<Exit, Failure> {
     })
 }
 
-/// A comparison for a page about its candidate.
+/// A comparison for a page about the candidate.
 #[derive(Debug)]
 pub struct PageComparison {
     pub part: PagePart,
-    /// The reason why the sides cannot be compared, which the page says, too.
+    /// The reason why the sides cannot be compared, which the page has, too.
     pub failure: Option<Failure>,
 }
 
 /// Compares two runs of a file for each rank, for a page about the candidate. `rtl-diff.toml` counts as for `rtl-diff`.
-///
-/// # Errors
-/// Where an input or the settings file cannot be read.
 pub fn for_page(
     [baseline, candidate]: [&[PathBuf]; 2],
     filter: &cli::filter::FilterArgs,
@@ -87,8 +79,8 @@ pub fn for_page(
         ..Diff::default()
     };
     let settings = Settings::new(&diff)?;
-    // The caller has told of the candidate.
-    let sides = [distinct(baseline, console.quiet, out), distinct(candidate, true, out)];
+    // The caller has warned of files of the candidate that are named twice.
+    let sides = [input::distinct(baseline, console.quiet, out), input::distinct(candidate, true, out)];
     with_report(&diff, settings, &sides, |report| {
         let reason = report.comparison.incomparable.as_ref();
         let failure = reason.map(|reason| {
@@ -99,16 +91,6 @@ pub fn for_page(
     })
 }
 
-/// The files of a side, each once.
-fn distinct(side: &[PathBuf], is_quiet: bool, out: &mut Output) -> Vec<PathBuf> {
-    let (files, warnings) = cli::without_repetitions(side);
-    for warning in warnings.iter().filter(|_| !is_quiet) {
-        out.warning(warning);
-    }
-    files
-}
-
-/// Reads and compares the sides.
 fn with_report<T>(
     diff: &Diff,
     mut settings: Settings,
@@ -118,7 +100,7 @@ fn with_report<T>(
     let inputs = || baseline.iter().chain(candidate).map(PathBuf::as_path);
     let sizes = inputs().map(size).sum();
     let progress = Progress::reading(sizes, "comparing", diff.output.console.quiet);
-    // A report is about a whole trace.
+    // A saved report is about a whole trace, so traces are read whole beside it.
     settings.reading.complete_steps &= !input::any_report(inputs());
     let mut baseline = input::read_side(baseline, &settings.reading)?;
     let mut candidate = input::read_side(candidate, &settings.reading)?;
@@ -148,7 +130,7 @@ fn with_report<T>(
     then(&Report { comparison: &comparison, gates: &gates, verdict: gates::verdict(&gates) })
 }
 
-/// The exit code, with a warning for each gate that is undecided.
+/// Warns of each gate that is undecided.
 fn exit(
     report: &Report<'_>,
     inconclusive: Inconclusive,
@@ -170,7 +152,7 @@ fn exit(
     Ok(gates::exit(report.gates, inconclusive))
 }
 
-/// Why two sides cannot be compared.
+/// The failure of sides that cannot be compared.
 fn refusal(comparison: &Comparison) -> Option<Failure> {
     let reason = comparison.incomparable.as_ref()?;
     let hint = if comparison.baseline.is_empty() {
@@ -187,7 +169,6 @@ fn refusal(comparison: &Comparison) -> Option<Failure> {
     Some(Failure::input(anyhow::anyhow!("cannot compare: {reason}")).with_hint(hint))
 }
 
-/// The files of both sides.
 fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     if let Some(folder) = &diff.gates.history {
         let candidate = if diff.candidate.is_empty() { &diff.traces } else { &diff.candidate };
@@ -219,7 +200,7 @@ fn sides(diff: &Diff) -> Result<[Vec<PathBuf>; 2], Failure> {
     Ok([baseline, candidate])
 }
 
-/// The runs in a folder or a data set, oldest first by name; hidden files are none.
+/// The runs in a folder or a data set, oldest first by name. Hidden files are no runs.
 fn past_runs(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     if let Some(runs) = rtl_schema::runs_of_data_set(folder)? {
         return Ok(runs);
@@ -262,7 +243,7 @@ fn same_content(one: &Path, other: &Path) -> bool {
         let mut content = Vec::new();
         rtl_schema::Input::open(path).ok()?.reader().ok()?.read_to_end(&mut content).ok().map(|_| content)
     };
-    // Traces of equal size are hardly ever different.
+    // Files of equal size are rarely different, so reading both costs little in all.
     content(one).zip(content(other)).is_some_and(|(one, other)| one == other)
 }
 

@@ -1,4 +1,4 @@
-//! The noise file `rtl-diff-noise/1`: how much the kernels of one build vary between runs.
+//! The noise file `rtl-diff-noise/1`, in which `calibrate` saves how much the kernels of one build vary between runs.
 
 use std::path::Path;
 
@@ -8,7 +8,6 @@ use rtl_analysis::compare::noise::KernelNoise;
 use rtl_analysis::compare::spread::VarianceEstimate;
 use serde::{Deserialize, Serialize};
 
-/// The name and version of the file.
 const SCHEMA: &str = "rtl-diff-noise/1";
 
 #[derive(Serialize, Deserialize)]
@@ -22,13 +21,11 @@ struct NoiseFile {
     kernel: Vec<KernelNoise>,
 }
 
-/// The text of a noise file.
 pub(crate) fn to_text(noise: Noise) -> Result<String, toml::ser::Error> {
     let Noise { runs, shared, kernels: kernel } = noise;
     toml::to_string(&NoiseFile { schema: SCHEMA.to_owned(), runs, shared, kernel })
 }
 
-/// Reads a noise file.
 pub(crate) fn read(path: &Path) -> Result<Noise, Failure> {
     let unusable = |error: anyhow::Error| {
         Failure::input(error)

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
-/// Declares a number that is parsed from text with a unit.
+/// Declares the type of numbers with a unit, which are parsed from text.
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $expected:literal, $parse:expr) => {
         $(#[$doc])*
@@ -47,7 +47,7 @@ quantity! {
     }
 }
 
-/// A non-negative number with this unit.
+/// The number is not negative.
 fn number(text: &str, unit: &str) -> Option<f64> {
     let digits = text.trim().strip_suffix(unit)?.trim_end();
     let digits = digits.strip_prefix('+').unwrap_or(digits);

@@ -18,16 +18,13 @@ use crate::args::{self, Allow, Diff, Files, Reading, Thresholds};
 use crate::config::{AllowTable, Config};
 use crate::noise;
 
-/// Work with fewer steps on a side does not count.
+/// Work of fewer steps on a side shows too little to be judged.
 const MIN_STEPS: u64 = 3;
 
-/// How runs are read.
 #[derive(Debug)]
 pub(crate) struct ReadOptions {
     pub(crate) filter: Filter,
-    /// True if any filter is set.
     pub(crate) filtered: bool,
-    /// The columns to read.
     pub(crate) select: Select,
     pub(crate) by: KernelKey,
     pub(crate) what: args::By,
@@ -36,11 +33,11 @@ pub(crate) struct ReadOptions {
     /// True if figures are those of complete steps, where a trace has steps.
     pub(crate) complete_steps: bool,
     pub(crate) warmup: Warmup,
-    /// True if several files of a side are runs or ranks, where the user says so.
+    /// The user's word on several files of a side.
     pub(crate) files: Option<Files>,
 }
 
-/// A kernel that may fail until a day.
+/// Kernels that may fail until a day.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
     pub(crate) pattern: Regex,
@@ -51,31 +48,26 @@ pub(crate) struct Allowance {
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) reading: ReadOptions,
-    /// The rules by which the change of a kernel is judged.
     pub(crate) rules: Rules,
     pub(crate) thresholds: Thresholds,
-    /// Thresholds of single kernels; the first that matches counts.
+    /// The first entry that matches a kernel counts.
     kernel_thresholds: Vec<(Regex, f64)>,
     allowed: Vec<Allowance>,
     /// Allowances whose last day is over.
     pub(crate) expired: Vec<Allowance>,
-    /// Baseline name of a kernel to its candidate name.
+    /// Names in the baseline and in the candidate.
     pub(crate) renames: BTreeMap<String, String>,
     /// True if the baseline is many past runs, oldest first, to be searched for drift.
     pub(crate) history: bool,
-    /// True if sides are compared that are not comparable.
     pub(crate) allow_incomparable: bool,
-    /// How much runs of one build vary.
     pub(crate) noise: Option<Noise>,
 }
 
 impl Settings {
-    /// # Errors
-    /// A usage error for invalid values and for a settings file that cannot be read.
     pub(crate) fn new(diff: &Diff) -> Result<Self, Failure> {
         let (config, file) = Config::read(diff.gates.config.as_deref())?;
         let flags = &diff.gates;
-        let defaults = if flags.gate { Thresholds::of_default_gates() } else { Thresholds::default() };
+        let defaults = if flags.gate { Thresholds::default_gates() } else { Thresholds::default() };
         let thresholds = flags.thresholds.clone().or(config.gate).or(defaults);
         let rules = Rules::default();
         let rules = Rules {
@@ -97,7 +89,7 @@ impl Settings {
         let (allowed, expired) = allowances.into_iter().partition(|entry| today <= entry.expires);
         let mut reading = ReadOptions::new(&diff.reading)?;
         if flags.history.is_some() {
-            // A folder of past runs holds one file for each.
+            // A folder of past runs has one file for each run.
             reading.files = reading.files.or(Some(Files::Runs));
         }
         Ok(Self {
@@ -116,7 +108,6 @@ impl Settings {
         })
     }
 
-    /// The threshold of a kernel, if it has its own.
     pub(crate) fn threshold_of(&self, name: &str) -> Option<f64> {
         let mut thresholds = self.kernel_thresholds.iter();
         thresholds.find(|(pattern, _)| pattern.is_match(name)).map(|&(_, threshold)| threshold)
@@ -130,8 +121,6 @@ impl Settings {
 }
 
 impl ReadOptions {
-    /// # Errors
-    /// A usage error for invalid filters.
     pub(crate) fn new(reading: &Reading) -> Result<Self, Failure> {
         let filter = reading.filter.filter()?;
         if let Some(KernelPattern::Key(_)) = filter.kernel {
@@ -183,7 +172,7 @@ fn allowance(
     AllowTable { pattern, expires, reason }: AllowTable,
     compile: impl Fn(&str) -> Result<Regex, Failure>,
 ) -> Result<Allowance, Failure> {
-    // The crate reads other forms too; a settings file has this one.
+    // The crate reads other forms, too, but a settings file has one.
     let day = expires.parse::<Date>().ok().filter(|day| day.to_string() == expires).ok_or_else(|| {
         Failure::usage(format!("[[allow]] {pattern}: invalid date `{expires}`"))
             .with_hint("write expires = \"2027-01-31\"")

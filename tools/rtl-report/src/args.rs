@@ -1,3 +1,5 @@
+//! The command line of `rtl-report`.
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
@@ -14,7 +16,6 @@ fn long_about() -> String {
     )
 }
 
-/// The command line of rtl-report.
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-report", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
@@ -28,7 +29,7 @@ pub struct Arguments {
 
 impl CommandLine for Arguments {}
 
-/// The flags, for [`crate::write()`] too.
+/// The flags without the inputs, as [`crate::write()`] takes them.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Options {
     /// The page to write [default: report.html]

@@ -4,7 +4,6 @@
 //! of [`rtl_analysis::pictures`]. `sections` has one file for each section of the page; `html-page` draws.
 
 pub mod args;
-mod browser;
 mod sections;
 mod view;
 
@@ -15,7 +14,6 @@ use atomic_file::{AtomicFile, IfExists};
 use cli::args::{Console, Display};
 use cli::destination::{Endings, format_of};
 use cli::{Exit, Failure, Output};
-use rtl_summary::choices::Top;
 use rtl_summary::sections::SECTIONS;
 
 use crate::args::Arguments;
@@ -37,7 +35,6 @@ const SHOWN: [&str; 11] = [
     "collectives",
 ];
 
-/// The format of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Page {
     Html,
@@ -49,27 +46,22 @@ impl Endings for Page {
     }
 }
 
-/// Runs the command line.
-///
-/// # Errors
-/// As [`write()`].
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let Arguments { traces, options } = arguments;
     let path = options.output.clone().unwrap_or_else(|| PathBuf::from("report.html"));
     format_of(Some(&path), None, Page::Html)?;
     let exit = write(&options, &traces, &path, out)?;
-    if options.open && path.is_file() && !browser::open(&path) {
-        writeln!(out, "{}", path.display())?;
+    if options.open && path.is_file() {
+        let page = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if !platform::browser::open(page.as_os_str()) {
+            writeln!(out, "{}", path.display())?;
+        }
     }
     Ok(exit)
 }
 
-/// Writes the page of these traces to `path`.
-///
-/// # Errors
-/// Where no trace can be read, or the page cannot be written; with a baseline, also where it cannot be read, or where it cannot
-/// be compared, which the written page says, too. Of several traces those that can be read are shown, and the exit
-/// code is [`Exit::Input`].
+/// Writes the page of the traces to `path`. Of several traces those that can be read are shown, and the exit code is
+/// [`Exit::Input`]. A baseline that cannot be compared is an error although the page is written, which has the reason, too.
 pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Output) -> Result<Exit, Failure> {
     let inputs: Vec<&Path> = traces.iter().chain(&options.baseline).map(PathBuf::as_path).collect();
     let rules = atomic_file::Options { if_exists: IfExists::forced(options.force), inputs: &inputs };
@@ -78,7 +70,7 @@ pub fn write(options: &Options, traces: &[PathBuf], path: &Path, out: &mut Outpu
     let console = Console { quiet: options.quiet, ..Console::default() };
     let summary = rtl_summary::Options {
         section: SECTIONS.into_iter().filter(|section| SHOWN.contains(&section.name)).collect(),
-        top: Some(Top::All),
+        top: Some(usize::MAX),
         categories: options.categories.clone(),
         filter: options.filter.clone(),
         display: Display { console: console.clone(), ..Display::default() },

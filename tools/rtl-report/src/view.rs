@@ -1,4 +1,4 @@
-//! The report with its pictures, as all sections see them.
+//! The report with its pictures, and the names, links and moments that all sections show alike.
 
 use std::path::Path;
 
@@ -28,15 +28,14 @@ impl Pictures {
     }
 }
 
-/// A report to show.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) document: &'a Document,
     pub(crate) pictures: &'a Pictures,
-    /// Where the page will be.
+    /// The page will have this path.
     pub(crate) path: &'a Path,
     names: DisplayNames,
-    /// The start of the trace in ns, which shown moments are relative to: that of text reports.
+    /// Shown moments are relative to this start of the trace in ns, as those of text reports are.
     pub(crate) origin: i64,
 }
 
@@ -61,24 +60,21 @@ impl<'a> View<'a> {
         self.sections().kernels.as_deref().unwrap_or_default()
     }
 
-    /// The display name of a kernel.
     pub(crate) fn name<'n>(&'n self, kernel: &'n str) -> &'n str {
         self.names.get(kernel)
     }
 
-    /// A link to a part of the timeline, of moments in ns, with as much before and after it.
+    /// A link to the part of the timeline between two moments in ns, with as much time before and after it.
     pub(crate) fn link(&self, start: i64, end: i64) -> String {
         let around = end.saturating_sub(start).max(0);
         let (start, end) = (start.saturating_sub(around), end.saturating_add(around));
         format!("#t={},{}", start.saturating_sub(self.origin), end.saturating_sub(self.origin))
     }
 
-    /// A moment in ns relative to the start of the trace.
     pub(crate) fn moment(&self, moment: i64) -> String {
         units::duration(moment.saturating_sub(self.origin))
     }
 
-    /// The traces, in few words.
     pub(crate) fn title(&self) -> String {
         let name = |path: &str| {
             Path::new(path).file_name().map_or(path.to_owned(), |name| name.to_string_lossy().into_owned())
@@ -94,12 +90,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// The class of the colour of a kernel.
 pub(crate) fn class(row: &Row) -> String {
     color::class(color::of_category(row.category.as_deref().unwrap_or_default()))
 }
 
-/// A share as percent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", units::fixed(share * 100.0, 1))
 }

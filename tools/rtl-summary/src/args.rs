@@ -1,12 +1,14 @@
+//! The command line of `rtl-summary`.
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser};
-use cli::args::CommandLine;
+use cli::args::{CommandLine, parse_rows};
 use cli::destination::Destination;
 use cli::{Exit, Meaning};
 use rtl_analysis::kernels::{GroupBy, Sort};
 
-use crate::choices::{GROUP_BY, Names, SORT, Style, To, Top, parser};
+use crate::choices::{GROUP_BY, Names, SORT, Style, To, parser};
 use crate::section::Section;
 use crate::sections::SECTIONS;
 
@@ -20,7 +22,6 @@ fn long_about() -> String {
     )
 }
 
-/// The command line of rtl-summary.
 #[derive(Parser, Debug, Clone)]
 #[command(name = "rtl-summary", version, about = ABOUT, long_about = long_about(), after_help = EXAMPLES)]
 pub struct Arguments {
@@ -51,7 +52,7 @@ impl CommandLine for Arguments {
     ];
 }
 
-/// The flags, for [`crate::report()`] too; the default is the whole report as text.
+/// The flags without the inputs and the output, as [`crate::report()`] takes them. The default is the whole report as text.
 #[derive(Args, Debug, Clone, Default)]
 pub struct Options {
     /// Group the main table by this key
@@ -63,8 +64,8 @@ pub struct Options {
     pub sort: Sort,
 
     /// The number of rows to print of each table, or `all` [default: 10; with --all or --section: 20; machine formats: all]
-    #[arg(short = 'n', long, value_name = "N")]
-    pub top: Option<Top>,
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_rows)]
+    pub top: Option<usize>,
 
     /// All sections, with 20 rows of each table
     #[arg(long, conflicts_with_all = ["section", "info", "health"])]

@@ -1,4 +1,4 @@
-//! Values of flags.
+//! The values that flags can have, with their names and their help.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -9,7 +9,6 @@ use rtl_analysis::kernels::{GroupBy, Sort};
 /// A value of a flag: its name on the command line, its help and its meaning.
 pub type Choice<T> = (&'static str, &'static str, T);
 
-/// The values of `--by`.
 pub const GROUP_BY: [Choice<GroupBy>; 11] = [
     ("kernel", "Kernels", GroupBy::Kernel),
     ("category", "Kernel categories: gemm, attention, collective, ...", GroupBy::Category),
@@ -37,7 +36,6 @@ pub const SORT: [Choice<Sort>; 9] = [
     ("name", "Name, ascending", Sort::Name),
 ];
 
-/// The parser of a flag with these values.
 pub fn parser<T: Clone + Send + Sync + 'static>(
     choices: impl IntoIterator<Item = Choice<T>>,
 ) -> impl TypedValueParser<Value = T> {
@@ -49,12 +47,11 @@ pub fn parser<T: Clone + Send + Sync + 'static>(
     })
 }
 
-/// The name of a `--by`, on the command line and in JSON.
+/// The name of a key, on the command line and in JSON.
 pub fn label(by: GroupBy) -> &'static str {
     GROUP_BY.iter().find(|(.., value)| *value == by).map_or("", |(name, ..)| name)
 }
 
-/// The form of kernel names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Names {
     /// The full name; mangled names are demangled
@@ -73,7 +70,6 @@ pub enum Style {
     Rocprofv3,
 }
 
-/// The values of `--to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum To {
     /// For people; may change with any release
@@ -92,7 +88,7 @@ pub enum To {
 }
 
 impl To {
-    /// The format, and the tool whose report it is.
+    /// The format, and the other tool whose report it is, if it is one.
     pub(crate) fn parts(self) -> (Format, Option<Style>) {
         match self {
             Self::Text => (Format::Text, None),
@@ -108,35 +104,5 @@ impl To {
 impl Endings for To {
     fn endings(&self) -> &'static [&'static str] {
         self.parts().0.endings()
-    }
-}
-
-/// How many rows of a table are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Top {
-    /// All rows.
-    All,
-    /// At most this number of rows.
-    Rows(usize),
-}
-
-impl Top {
-    /// The number of rows to print out of `len`.
-    pub fn limit(self, len: usize) -> usize {
-        match self {
-            Self::All => len,
-            Self::Rows(rows) => rows.min(len),
-        }
-    }
-}
-
-impl std::str::FromStr for Top {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "all" => Ok(Self::All),
-            _ => text.parse().map(Self::Rows).map_err(|_| "expected a number or `all`"),
-        }
     }
 }

@@ -12,7 +12,7 @@ use crate::kernel_names::KernelNames;
 #[derive(Debug)]
 pub struct Comparison {
     profile: Profile,
-    /// The printed names of the kernels of `profile`.
+    /// The printed names of the kernels of the profile, in its order.
     names: Vec<String>,
 }
 
@@ -23,7 +23,6 @@ impl Comparison {
         Self { profile, names }
     }
 
-    /// Adds the figures of kernels to `rows`.
     pub fn extend(&self, rows: &mut [Row]) {
         let kernels: HashMap<&str, &Kernel> =
             self.names.iter().map(String::as_str).zip(&self.profile.kernels).collect();

@@ -1,4 +1,4 @@
-//! From the tables of a trace to its report.
+//! Computes the report on the tables of a trace.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,9 +25,6 @@ use crate::sections::{self, FINDINGS, KERNELS, TRUST};
 use crate::style;
 
 /// Reads a trace; returns its report and the rows of the region of interest. `then` gets the analysis of a single trace.
-///
-/// # Errors
-/// Where the trace cannot be read or has no such region.
 pub(crate) fn trace(
     path: &Path,
     request: &Request<'_>,
@@ -75,7 +72,7 @@ pub(crate) fn trace(
     Ok((report, tables))
 }
 
-/// The report on the rows of several traces, each with its own report. `then` gets the analysis.
+/// The report on the rows of several traces, each of which has a report of its own. `then` gets the analysis.
 pub(crate) fn combined(
     tables: &Tables,
     reports: &[Report],
@@ -84,7 +81,7 @@ pub(crate) fn combined(
 ) -> Report {
     let mut report = Report { is_combined: true, ..Report::default() };
     if let [only] = reports {
-        // The others could not be read.
+        // The other traces could not be read.
         report.input.path.clone_from(&only.input.path);
     }
     let parts: Vec<Health> = reports.iter().filter_map(sections::health).collect();
@@ -94,19 +91,17 @@ pub(crate) fn combined(
     report
 }
 
-/// Returns true if the verdict on the trace is needed.
 fn judges(request: &Request<'_>) -> bool {
     request.options.style.is_none() && (request.includes(&TRUST) || request.includes(&FINDINGS))
 }
 
-/// The parts of a trace that are computed.
 struct Parts<'a> {
-    /// The keys of the kernels of a filtered trace.
+    /// The keys of the kernels of a filtered trace, which are those that the kernels have in the whole trace.
     keys: Option<KernelKeys>,
     sections: &'a [&'static Section],
 }
 
-/// Computes the sections. `health` judges the trace, and `then` gets the analysis.
+/// `health` judges the trace, and `then` gets the analysis.
 fn compute_sections(
     report: &mut Report,
     tables: &Tables,
@@ -132,8 +127,7 @@ fn compute_sections(
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
         // Of a million kernels, only those of the table need keys; another order may begin with any.
-        let keyed =
-            if options.sort == Sort::Total { request.top.limit(kernels.len()) } else { kernels.len() };
+        let keyed = if options.sort == Sort::Total { request.top } else { kernels.len() };
         let names = kernels.iter().take(keyed).map(|group| Arc::clone(&group.label));
         (!report.is_combined).then(|| KernelKeys::ordered(names))
     });

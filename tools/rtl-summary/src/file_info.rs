@@ -1,4 +1,4 @@
-//! The contents of a file: its tables and its metadata.
+//! The contents of a file (its tables and its metadata), which `--info` shows.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -8,7 +8,6 @@ use rtl_schema::{Tables, Trace};
 
 use crate::report::{FileInfo, Report};
 
-/// Counts the contents of a file.
 pub(crate) fn file_info(trace: &Trace, tables: &Tables) -> rtl_schema::Result<FileInfo> {
     let kernels: HashSet<_> = tables.dispatches.name.iter().collect();
     Ok(FileInfo { size: trace.size(), tables: trace.row_counts()?, kernels: kernels.len() })

@@ -1,4 +1,4 @@
-//! The printed forms of kernel names.
+//! The printed forms of kernel names: different kernels never have equal ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,7 +8,6 @@ use rtl_schema::{NameId, Tables};
 
 use crate::choices::Names;
 
-/// Maps stored kernel names to printed names.
 #[derive(Debug, Default)]
 pub struct KernelNames {
     names: Names,
@@ -46,7 +45,6 @@ impl KernelNames {
         all
     }
 
-    /// The printed form of a stored name.
     pub fn printed(&self, stored: String) -> String {
         let form = match self.forms.get(&stored) {
             Some(form) => form.clone(),
@@ -56,7 +54,6 @@ impl KernelNames {
         form.unwrap_or(stored)
     }
 
-    /// Replaces a stored name by its printed form.
     pub fn rename(&self, name: &mut String) {
         *name = self.printed(std::mem::take(name));
     }

@@ -34,13 +34,9 @@ pub use crate::args::Options;
 use crate::choices::To;
 pub use crate::report::Report;
 use crate::request::Request;
-/// The formats that can be read, in words.
+
 pub use rtl_schema::dialect::READABLE;
 
-/// Runs the command line.
-///
-/// # Errors
-/// As [`report()`].
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let Arguments { traces, to, destination, mut options } = arguments;
     let to = format_of(destination.output.as_deref(), to, To::Text)?;
@@ -54,12 +50,8 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     destination.write(&traces, out, |out| report(&options, &traces, out))
 }
 
-/// Prints a report on each trace, then one on all of them combined.
-///
-/// # Errors
-/// Where flags contradict each other, no trace can be read, and, with [`Options::strict`], where a trace has findings. Of
-/// several traces those that can be read are reported, and the exit code is [`Exit::Input`]; those without anything of
-/// the selection are left out with a warning.
+/// Prints a report on each trace, then one on all of them combined. Of several traces those that can be read are reported,
+/// and the exit code is [`Exit::Input`]; traces without anything of the selection are left out with a warning.
 pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result<Exit, Failure> {
     let traces = distinct(options, traces, out);
     let request = Request::new(options, traces.len())?;
@@ -82,11 +74,8 @@ pub fn report(options: &Options, traces: &[PathBuf], out: &mut Output) -> Result
     }
 }
 
-/// The report on all traces as `--to json` prints it, and what `pictures` makes of the analysis behind it. `None` where
+/// The report on all traces as `--to json` prints it, and the result of `pictures` on the analysis behind it. `None` where
 /// no trace could be read, as the messages say.
-///
-/// # Errors
-/// As [`report()`], but for those of [`Options::strict`].
 pub fn document<T>(
     options: &Options,
     traces: &[PathBuf],
@@ -104,26 +93,22 @@ pub fn document<T>(
     Ok(pictured)
 }
 
-/// A document, and what was made of the analysis behind it.
 #[derive(Debug)]
 pub struct Pictured<T> {
     pub document: Document,
-    /// Made of the analysis.
     pub pictures: T,
-    /// True if all traces could be read.
+    /// [`Exit::Success`] if all traces could be read.
     pub exit: Exit,
 }
 
-/// The reports on traces.
 struct Computed {
     reports: Vec<Report>,
-    /// On all of several.
+    /// The report on all of several traces.
     combined: Option<Report>,
     /// True if a trace could not be read.
     failed: bool,
 }
 
-/// The traces, each once.
 fn distinct(options: &Options, traces: &[PathBuf], out: &mut Output) -> Vec<PathBuf> {
     let (traces, warnings) = cli::without_repetitions(traces);
     if !options.display.console.quiet {
@@ -132,7 +117,7 @@ fn distinct(options: &Options, traces: &[PathBuf], out: &mut Output) -> Vec<Path
     traces
 }
 
-/// Reads the traces; `then` gets the analysis of all of them. `None` where none has anything of the selection.
+/// Reads the traces; `then` gets the analysis of all of them. `None` where no trace has anything of the selection.
 fn read(
     request: &Request<'_>,
     traces: &[PathBuf],
@@ -146,7 +131,7 @@ fn read(
     let mut reports: Vec<Report> = Vec::new();
     let mut all: Option<Tables> = None;
     let mut failed = false;
-    // Traces without anything of the selection: an error only where all are.
+    // A trace without anything of the selection is an error only where all traces are such.
     let mut empty: Vec<Failure> = Vec::new();
     for path in traces {
         match compute::trace(path, request, then) {
@@ -181,7 +166,7 @@ fn read(
     if !quiet {
         empty.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
     }
-    // Of several traces only one may have been read.
+    // Several traces were named, but only one may have been read.
     let combined = all.filter(|_| reports.len() > 1 || !options.each).map(|tables| {
         let combined = compute::combined(&tables, &reports, request, then);
         tables.free();
@@ -190,7 +175,6 @@ fn read(
     Ok(Some(Computed { reports, combined, failed }))
 }
 
-/// The exit code of `--health`.
 fn health_exit(trust: Trust) -> Exit {
     match trust {
         Trust::Good => Exit::Success,

@@ -1,45 +1,39 @@
-//! The report on one trace, or on several combined.
+//! The report on one trace, or on several combined, before it is printed.
 
 use cli::report::{Input, Sections};
 use rtl_analysis::overview;
 use rtl_analysis::trust::Health;
 use rtl_schema::Tables;
 
-use crate::choices::Top;
 use crate::tables::Scales;
 
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// The trace; empty for several combined.
+    /// The trace; empty for several traces combined.
     pub input: Input,
-    /// True if the report is on several traces combined.
     pub is_combined: bool,
-    /// The recording before any filter; none for several traces.
+    /// The recording before any filter; `None` for several traces.
     pub recording: Option<Recording>,
     pub sections: Sections,
-    /// All groups of the main table, of which `sections` has the printed ones.
     pub groups: Option<AllGroups>,
-    /// The file's contents, with `--info`.
     pub file: Option<FileInfo>,
-    /// The report of another tool, with `--to rpt` and the like.
+    /// The report of another tool, which `--to` selects.
     pub styled: Option<String>,
 }
 
-/// The properties by which two copies of one recording are recognised: two recordings never have the same times.
+/// The properties by which two copies of one recording are recognised, because two recordings never have equal times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recording {
     /// The first start and the last end of an op in ns.
     pub span: (i64, i64),
-    /// The number of dispatches.
     pub dispatches: usize,
-    /// The pids of the processes.
     pub pids: Vec<Option<i64>>,
     /// The sum of the starts of all dispatches in ns.
     pub starts: i64,
 }
 
 impl Recording {
-    /// The recording of these rows; none without a dispatch.
+    /// `None` without a dispatch.
     pub fn from_tables(tables: &Tables) -> Option<Self> {
         let dispatches = &tables.dispatches;
         Some(Self {
@@ -51,7 +45,6 @@ impl Recording {
     }
 }
 
-/// The contents of a file, beside its metadata.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileInfo {
     /// The size in bytes, compressed or not.
@@ -62,16 +55,15 @@ pub struct FileInfo {
     pub kernels: usize,
 }
 
-/// The groups of the main table, printed or not.
+/// All groups of the main table, of which a report has the printed ones.
 #[derive(Debug, Clone, Copy)]
 pub struct AllGroups {
     pub count: usize,
-    /// The scales of their durations, which decide the units.
+    /// The scales of the durations, which decide the units.
     pub(crate) scales: Scales,
 }
 
 impl Report {
-    /// The title of one of `inputs` reports.
     pub fn title(&self, inputs: usize) -> String {
         match self.is_combined && inputs > 1 {
             true => format!("all {inputs} traces together"),
@@ -79,7 +71,7 @@ impl Report {
         }
     }
 
-    /// The start of the trace in ns, which printed moments are relative to.
+    /// Printed moments are relative to this start of the trace in ns.
     pub fn origin(&self) -> i64 {
         let gpus = self.sections.gpus.iter().flatten().map(|row| row.gpu.start_ns);
         let start = self.input.info.as_ref().and_then(|info| info.start_ns);
@@ -87,7 +79,7 @@ impl Report {
     }
 
     /// The kernel names that text prints, of tables at most `top` rows.
-    pub(crate) fn printed_kernels(&self, top: Top) -> Vec<&str> {
+    pub(crate) fn printed_kernels(&self, top: usize) -> Vec<&str> {
         let sections = &self.sections;
         let mut names: Vec<&str> = Vec::new();
         for rows in sections.kernels.iter().chain(&sections.groups) {
@@ -97,14 +89,11 @@ impl Report {
             names.extend([gap.before.as_str(), gap.after.as_str()]);
         }
         if let Some(latency) = &sections.launches {
-            let kernels = &latency.kernels[..top.limit(latency.kernels.len())];
-            names.extend(kernels.iter().map(|kernel| kernel.name.as_str()));
+            names.extend(latency.kernels.iter().take(top).map(|kernel| kernel.name.as_str()));
         }
         if let Some(ranks) = &sections.ranks {
             names.extend(ranks.collectives.iter().map(|group| group.kernel.as_str()));
-            names.extend(
-                ranks.kernels[..top.limit(ranks.kernels.len())].iter().map(|kernel| kernel.name.as_str()),
-            );
+            names.extend(ranks.kernels.iter().take(top).map(|kernel| kernel.name.as_str()));
             names.extend(ranks.outliers.iter().filter_map(|outlier| outlier.kernel.as_deref()));
             names.extend(ranks.steps.iter().map(|steps| steps.name.as_str()));
         }
@@ -118,13 +107,12 @@ impl Report {
         names
     }
 
-    /// States whether the figures can be believed.
     pub(crate) fn set_health(&mut self, health: Health) {
         self.sections.trust = Some(health.trust);
         self.sections.trust_reasons = Some(health.reasons);
     }
 
-    /// The findings that `--strict` fails on, with the file in front.
+    /// The findings that `--strict` fails on, each with the file in front.
     pub fn strict_failures(&self) -> Vec<String> {
         let failures = self.sections.sanity.iter().flat_map(|sanity| sanity.strict_failures());
         failures.map(|failure| format!("{}: {failure}", self.input.path)).collect()

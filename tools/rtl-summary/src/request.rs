@@ -1,4 +1,4 @@
-//! The flags with their values parsed, their files read and their sections chosen.
+//! The request that the flags state: values are parsed, files are read and sections are chosen.
 
 use std::path::Path;
 
@@ -10,17 +10,14 @@ use rtl_analysis::region::{Filter, KernelPattern};
 use rtl_schema::Select;
 
 use crate::args::Options;
-use crate::choices::{Names, Style, Top};
+use crate::choices::{Names, Style};
 use crate::section::{Printed, Section};
 use crate::sections::{GPUS, KERNELS, RANKS, SANITY, SECTIONS, TRACE, TRUST};
 
-/// The number of rows of a table in formats for people.
+/// The rows of a table in formats for people, and of one in the short report.
 const ROWS: usize = 20;
-
-/// The number of rows of a table in the short report.
 const FEW_ROWS: usize = 10;
 
-/// The requested traces, sections and formats.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) options: &'a Options,
@@ -30,15 +27,12 @@ pub(crate) struct Request<'a> {
     pub(crate) sections: Vec<&'static Section>,
     /// The sections of the report on each of several traces.
     pub(crate) parts: Vec<&'static Section>,
-    pub(crate) top: Top,
+    pub(crate) top: usize,
     /// True if one trace was named.
     pub(crate) is_single: bool,
 }
 
 impl<'a> Request<'a> {
-    /// # Errors
-    /// A usage error for invalid filters, contradictory flags, and the key of a kernel beside several traces; an input
-    /// error for a file of rules that cannot be read.
     pub(crate) fn new(options: &'a Options, traces: usize) -> Result<Self, Failure> {
         let filter = options.filter.filter()?;
         if traces > 1 && matches!(filter.kernel, Some(KernelPattern::Key(_))) {
@@ -48,10 +42,10 @@ impl<'a> Request<'a> {
         let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
         let sections = sections(options)?;
         let is_single = traces == 1;
-        // A trace without a report of its own says only whether it can be believed.
-        let of_all: &[&Section] = &[&TRACE, &TRUST, &SANITY];
+        // Of a trace without a report of its own only the origin and the verdict are computed.
+        let basic: &[&Section] = &[&TRACE, &TRUST, &SANITY];
         let is_part = |section: &&Section| {
-            is_single || options.each || of_all.iter().any(|part| part.name == section.name)
+            is_single || options.each || basic.iter().any(|part| part.name == section.name)
         };
         let rows = if is_short(options) { FEW_ROWS } else { ROWS };
         Ok(Self {
@@ -60,12 +54,11 @@ impl<'a> Request<'a> {
             categories: options.categories.as_deref().map(categories).transpose()?.unwrap_or_default(),
             parts: sections.iter().copied().filter(is_part).collect(),
             sections,
-            top: options.top.unwrap_or(if is_for_people { Top::Rows(rows) } else { Top::All }),
+            top: options.top.unwrap_or(if is_for_people { rows } else { usize::MAX }),
             is_single,
         })
     }
 
-    /// Returns true if a section is requested.
     pub(crate) fn includes(&self, section: &Section) -> bool {
         self.sections.iter().any(|requested| requested.name == section.name)
     }
@@ -77,7 +70,6 @@ impl<'a> Request<'a> {
         is_report && self.includes(&KERNELS) && self.includes(&GPUS)
     }
 
-    /// The columns to read.
     pub(crate) fn select(&self) -> Select {
         let Options { by, names, style, info, .. } = self.options;
         if *info {

@@ -1,19 +1,17 @@
-//! The declaration of a report section.
+//! The declaration of a section: a value of `--section`, the columns that it reads, and functions that compute and print it.
 
 use cli::{Table, units};
 use rtl_analysis::kernels::{GroupBy, Sort};
 use rtl_analysis::{Analysis, DisplayNames, KernelKeys, Part};
 use rtl_schema::Select;
 
-use crate::choices::Top;
 use crate::comparison::Comparison;
 use crate::kernel_names::KernelNames;
 use crate::report::Report;
 
-/// The width of a kernel name within a sentence.
-const NAME: usize = 60;
+const LONGEST_NAME: usize = 60;
 
-/// When a report without `--section` prints a section.
+/// The condition under which a report without `--section` prints a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Printed {
     Always,
@@ -21,29 +19,25 @@ pub enum Printed {
     ByRank,
 }
 
-/// A section: its flag value, the columns that it needs, how it is computed and how it is printed.
 #[derive(Debug)]
 pub struct Section {
-    /// The value of `--section`.
     pub name: &'static str,
-    /// The help of that value.
     pub help: &'static str,
-    /// When text and Markdown have it without `--section`. JSON has all but those about ranks.
+    /// The condition under which text and Markdown have the section. JSON has all sections but those about ranks.
     pub printed: Printed,
-    /// True if it has a table, the only part that CSV prints.
+    /// True if the section has a table, the only part that CSV prints.
     pub has_table: bool,
-    /// Selects the columns that it needs beyond [`Select::ops`].
+    /// Selects the columns that the section needs beyond [`Select::ops`].
     pub select: fn(&mut Select),
-    /// The parts of the analysis that it needs and that take long.
+    /// The parts of the analysis that the section needs and that take long, so that threads prepare them.
     pub parts: &'static [Part],
-    /// Computes its JSON fields.
+    /// Computes the JSON fields.
     pub compute: fn(&Context<'_>, &mut Report),
-    /// The blocks of text, CSV and Markdown: none where `compute` was not called or had no rows.
+    /// The blocks of text, CSV and Markdown, of which there are none where `compute` was not called or had no rows.
     pub blocks: fn(&Report, RenderOptions<'_>) -> Vec<Block>,
 }
 
 impl Section {
-    /// The defaults of a declaration.
     pub(crate) const DEFAULT: Self = Self {
         name: "",
         help: "",
@@ -56,33 +50,29 @@ impl Section {
     };
 }
 
-/// The input of sections.
+/// The input of `compute`.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The rows of the region of interest, and what is known of them.
     pub analysis: Analysis<'a>,
     /// The key of the main table.
     pub by: GroupBy,
-    /// The order of the main table.
     pub sort: Sort,
-    /// How many rows of the main table are printed: it has no others.
-    pub top: Top,
-    /// The keys of the kernels, by stored name; none of several traces combined.
+    /// The main table has no more rows than these.
+    pub top: usize,
+    /// The keys of the kernels, by stored name; `None` for several traces combined.
     pub keys: Option<KernelKeys>,
-    /// The printed forms of kernel names.
     pub names: KernelNames,
-    /// Figures for rtl-diff, in JSON.
+    /// The figures that JSON has for rtl-diff.
     pub comparison: Option<Comparison>,
 }
 
-/// How sections are printed.
 #[derive(Debug, Clone, Copy)]
 pub struct RenderOptions<'a> {
     /// The key of the main table.
     pub by: GroupBy,
-    /// How many rows of each table are printed.
-    pub top: Top,
-    /// The display names of the kernels of the report; none where names are printed in full.
+    /// The most rows of a table that are printed.
+    pub top: usize,
+    /// The display names of the kernels; empty where names are printed in full.
     pub names: &'a DisplayNames,
     /// True if sections were chosen, rather than all printed.
     pub is_chosen: bool,
@@ -93,24 +83,22 @@ pub struct RenderOptions<'a> {
 }
 
 impl RenderOptions<'_> {
-    /// A kernel name within a sentence.
     pub(crate) fn kernel(&self, name: &str) -> String {
         let display = self.names.get(name);
-        match name.chars().count() <= NAME {
+        match name.chars().count() <= LONGEST_NAME {
             true => name.to_owned(),
             false => display.to_owned(),
         }
     }
 }
 
-/// A part of a printed section.
 #[derive(Debug)]
 pub enum Block {
     /// Labelled lines under the title of the report.
     Lines(Vec<(&'static str, String)>),
     Table {
         heading: String,
-        /// The rows; nothing is printed without any.
+        /// A table without rows is not printed.
         table: Table,
     },
     /// Sentences under the title of the report.
@@ -121,11 +109,11 @@ pub enum Block {
     Findings(Vec<String>),
 }
 
-/// A sentence with others about it.
+/// A sentence with details.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Paragraph {
     pub text: String,
-    /// Printed below it.
+    /// The details are printed below the sentence.
     pub details: Vec<String>,
 }
 
@@ -140,7 +128,6 @@ impl Block {
         Self::Table { heading: heading.into(), table }
     }
 
-    /// The table with these short forms of kernel names.
     #[must_use]
     pub(crate) fn with_short_names(self, names: &DisplayNames) -> Self {
         match self {
@@ -153,9 +140,14 @@ impl Block {
         }
     }
 
-    /// A table of the first rows out of `len`, with a heading that shows both numbers.
-    pub(crate) fn top_table(heading: &str, len: usize, top: Top, table: impl FnOnce(usize) -> Table) -> Self {
-        let shown = top.limit(len);
+    /// A table of the first `top` rows out of `len`, whose heading states both numbers if rows are left out.
+    pub(crate) fn top_table(
+        heading: &str,
+        len: usize,
+        top: usize,
+        table: impl FnOnce(usize) -> Table,
+    ) -> Self {
+        let shown = top.min(len);
         let heading = match shown < len {
             true => format!("{heading} ({shown} of {})", units::count(len as u64)),
             false => heading.to_owned(),

@@ -21,14 +21,14 @@ impl Scale {
         Self { unit, short: largest >= 1_000 * unit.nanoseconds() }
     }
 
-    /// For totals: the largest has at least two digits, so that smaller totals keep theirs.
-    pub(crate) fn of_totals(totals: impl Iterator<Item = i64>) -> Self {
+    /// The largest total has at least two digits, so that smaller totals keep theirs.
+    pub(crate) fn for_totals(totals: impl Iterator<Item = i64>) -> Self {
         let largest = totals.max().unwrap_or(0);
         Self::new(TimeUnit::of(largest / 10).max(TimeUnit::Microseconds), largest)
     }
 
-    /// For single calls. The median row decides: the unit of the longest call would round short calls to 0.
-    pub(crate) fn of_calls<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
+    /// The median row decides, because the unit of the longest call would round short calls to 0.
+    pub(crate) fn for_calls<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
         let mut medians: Vec<i64> = rows.clone().map(|stats| stats.p50_ns).collect();
         medians.sort_unstable();
         let typical = TimeUnit::of(medians.get(medians.len() / 2).copied().unwrap_or(0));
@@ -49,7 +49,7 @@ impl Scale {
     }
 }
 
-/// The scales of a table of calls: one for totals, one for single calls.
+/// The scale of totals and that of single calls of a table.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scales {
     pub(crate) total: Scale,
@@ -59,13 +59,12 @@ pub(crate) struct Scales {
 impl Scales {
     pub(crate) fn for_rows<'a>(rows: impl Iterator<Item = &'a Stats> + Clone) -> Self {
         Self {
-            total: Scale::of_totals(rows.clone().map(|stats| stats.total_ns)),
-            call: Scale::of_calls(rows),
+            total: Scale::for_totals(rows.clone().map(|stats| stats.total_ns)),
+            call: Scale::for_calls(rows),
         }
     }
 }
 
-/// A table of kernels or other groups of dispatches.
 pub(crate) fn groups(rows: &[Row], scales: Scales, by: GroupBy, is_csv: bool) -> Table {
     // A single call has no distribution.
     let is_drawn = |row: &Row| row.stats.calls > 1 && row.bars.iter().any(|&height| height > 0);
@@ -120,7 +119,6 @@ pub(crate) fn count(number: u64) -> Cell {
     Cell::number(units::count(number), number)
 }
 
-/// The number of a GPU of that label.
 pub(crate) fn gpu_number(label: &str, gpu: i64) -> Cell {
     Cell::number(label.trim_start_matches("GPU "), gpu)
 }
@@ -141,7 +139,6 @@ pub(crate) fn round_duration(nanoseconds: f64) -> String {
     units::duration(nanoseconds.round() as i64)
 }
 
-/// The cell of a value that may be unknown.
 pub(crate) fn optional<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
     value.map_or_else(Cell::none, cell)
 }

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line of `rtl-top`.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -7,9 +7,10 @@ use clap::{Parser, ValueEnum};
 use cli::args::CommandLine;
 use cli::{Exit, Meaning};
 
-/// What do recorded processes do now? A live view of their traces
+const ABOUT: &str = "What do recorded processes do now? A live view of their traces";
+
 #[derive(Parser, Debug, Clone)]
-#[command(name = "rtl-top", version, after_help = EXAMPLES)]
+#[command(name = "rtl-top", version, about = ABOUT, after_help = EXAMPLES)]
 pub struct Arguments {
     /// Pids, recordings, or folders of recordings; default: the processes of this user that record now
     #[arg(value_name = "TARGET")]
@@ -52,12 +53,11 @@ impl CommandLine for Arguments {
         ("128+n", "signal n ended the view"),
     ];
 
-    // It follows files that grow.
+    // A recording that grows is followed where it is.
     const COPIES_INPUTS: bool = false;
     const HAS_THREADS: bool = false;
 }
 
-/// The values of `--to`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people; may change with any release

@@ -1,15 +1,14 @@
-//! The JSON of `--once --to json`, and what text and screen show.
+//! The state of all recordings: the JSON of `--once --to json`, which text and screen show, too.
 
 use rtl_analysis::live::State;
 use serde::{Deserialize, Serialize};
 
-/// The name and version of the document.
 pub const SCHEMA: &str = "rtl-top/1";
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Document {
     pub schema: String,
-    /// Sorted by rank, then by path.
+    /// The recordings are sorted by rank, then by path.
     pub recordings: Vec<Recording>,
 }
 
@@ -18,17 +17,15 @@ pub struct Recording {
     pub path: String,
     pub phase: Phase,
     pub pid: Option<i64>,
-    /// The rank in the distributed job.
     pub rank: Option<u32>,
     pub host: Option<String>,
     pub command: Option<String>,
-    /// From the start of the recording to the end of the last moments in ns.
+    /// The time from the start of the recording to the end of the last moments in ns.
     pub recorded_ns: Option<i64>,
     #[serde(flatten)]
     pub state: State,
 }
 
-/// The state of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Phase {

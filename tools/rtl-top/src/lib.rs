@@ -22,13 +22,8 @@ use crate::screen::Source;
 use crate::text::View;
 use crate::watch::Watched;
 
-/// Rows of each table with `--once`.
 const ROWS: usize = 10;
 
-/// Runs the command line.
-///
-/// # Errors
-/// Where there is nothing to watch, or no terminal to show it on.
 pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     let paths = target::recordings(&arguments.targets)?;
     let mut job = Job { watched: Vec::new(), refused: Vec::new(), arguments: &arguments };
@@ -68,7 +63,6 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// All that is watched.
 struct Job<'a> {
     watched: Vec<Watched>,
     /// Files of folders that are no recordings.
@@ -77,7 +71,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Adds recordings; returns why others cannot be watched.
+    /// Adds recordings; returns the failures of those that cannot be watched.
     fn add(&mut self, paths: &[PathBuf]) -> Vec<Failure> {
         let opened = paths.iter().map(|path| Watched::open(path, self.arguments.window));
         let (watched, failures): (Vec<_>, Vec<_>) = opened.partition(Result::is_ok);
@@ -87,7 +81,7 @@ impl Job<'_> {
 }
 
 impl Source for Job<'_> {
-    /// Reads what is new, recordings that appear in a folder too.
+    /// Recordings that appear in a folder are added.
     fn refresh(&mut self) -> Result<bool, Failure> {
         let folders = self.arguments.targets.iter().map(Path::new).filter(|target| target.is_dir());
         let known: Vec<&Path> = self.watched.iter().map(Watched::path).collect();
@@ -96,7 +90,7 @@ impl Source for Job<'_> {
         for path in new.iter().filter(|path| !self.refused.contains(path)).cloned().collect::<Vec<_>>() {
             match Watched::open(&path, self.arguments.window) {
                 Ok(watched) => self.watched.push(watched),
-                // It may get content yet.
+                // The file may get content later.
                 Err(error) if error.is_without_content() => {}
                 Err(_) => self.refused.push(path),
             }

@@ -1,4 +1,4 @@
-//! The processes of this machine that record, by what `/proc` says of their tracers' threads.
+//! Finds the processes of this machine that record, by the open files of their tracers' threads in `/proc`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use platform::identity::FileId;
 
-/// The name of the thread that writes the file. It has descriptors of its own.
+/// The name of the thread that writes the file, which has descriptors of its own.
 const THREAD: &str = "rtl-record";
 
 /// A file that the tracer of a process has open.
@@ -21,11 +21,11 @@ pub(crate) struct Recorder {
 /// All processes of which the tracer's descriptors may be read.
 pub(crate) fn all() -> Vec<Recorder> {
     let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).flat_map(of).collect()
+    pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).flat_map(of_process).collect()
 }
 
 /// The files that one process records.
-pub(crate) fn of(pid: u32) -> Vec<Recorder> {
+pub(crate) fn of_process(pid: u32) -> Vec<Recorder> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let own = threads.filter(|thread| {
         fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim_end() == THREAD)
@@ -56,7 +56,7 @@ pub(crate) fn of_family(pid: u32) -> Vec<Recorder> {
             }
         }
     }
-    family.into_iter().flat_map(of).collect()
+    family.into_iter().flat_map(of_process).collect()
 }
 
 /// Returns true if the process exists.
@@ -68,6 +68,6 @@ pub(crate) fn exists(pid: u32) -> bool {
 pub(crate) fn is_recording(path: &Path, pid: Option<i64>) -> bool {
     let Ok(file) = FileId::of(path) else { return false };
     let is_open = |recorder: &Recorder| recorder.file == file;
-    let named = pid.and_then(|pid| u32::try_from(pid).ok()).into_iter().flat_map(of);
+    let named = pid.and_then(|pid| u32::try_from(pid).ok()).into_iter().flat_map(of_process);
     named.into_iter().any(|recorder| is_open(&recorder)) || all().iter().any(is_open)
 }

@@ -16,24 +16,18 @@ use ratatui::text::{Line, Text};
 use crate::document::Document;
 use crate::text::{self, View};
 
-/// How long a signal may wait for the next look at it.
+/// The longest time that a signal waits until the view sees it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 pub trait Source {
     fn document(&self) -> Document;
 
-    /// Reads what is new. Returns whether more can come.
-    ///
-    /// # Errors
-    /// It cannot be read any more.
+    /// Reads new rows. Returns true if more can come.
     fn refresh(&mut self) -> Result<bool, Failure>;
 }
 
 /// Shows the source until it ends or the user ends it. The source is read anew after each `interval`; tables have at most
 /// `rows` rows. Returns the number of the signal that ended it, if one did.
-///
-/// # Errors
-/// The source cannot be read, or the terminal is gone.
 pub fn show(
     source: &mut impl Source,
     interval: Duration,
@@ -41,7 +35,7 @@ pub fn show(
 ) -> Result<Option<u8>, Failure> {
     let signal = Arc::new(AtomicUsize::new(0));
     signals::store(signals::ENDS, &signal)?;
-    // Restored by the hook of a panic, too.
+    // The hook of a panic restores the terminal, too.
     let mut terminal = ratatui::try_init()?;
     let shown = until_the_end(source, interval, rows, &mut terminal, &signal);
     ratatui::try_restore()?;

@@ -1,4 +1,4 @@
-//! From what the user names to recordings.
+//! Finds the recordings of the processes, files and folders that the user names.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,10 +8,7 @@ use cli::Failure;
 
 use crate::recorders;
 
-/// The recordings of the targets, each once, in the order of the targets.
-///
-/// # Errors
-/// A target has none.
+/// The recordings of the targets, each once, in the order of the targets. A target without one is a failure.
 pub(crate) fn recordings(targets: &[OsString]) -> Result<Vec<PathBuf>, Failure> {
     if targets.is_empty() {
         let found = recorders::all();
@@ -25,7 +22,7 @@ pub(crate) fn recordings(targets: &[OsString]) -> Result<Vec<PathBuf>, Failure> 
     }
     let mut recordings = Vec::new();
     for target in targets {
-        for path in of(target)? {
+        for path in of_target(target)? {
             if !recordings.contains(&path) {
                 recordings.push(path);
             }
@@ -34,7 +31,7 @@ pub(crate) fn recordings(targets: &[OsString]) -> Result<Vec<PathBuf>, Failure> 
     Ok(recordings)
 }
 
-fn of(target: &OsStr) -> Result<Vec<PathBuf>, Failure> {
+fn of_target(target: &OsStr) -> Result<Vec<PathBuf>, Failure> {
     let path = Path::new(target);
     if let Some(pid) = target.to_str().and_then(|text| text.parse::<u32>().ok()).filter(|_| !path.exists()) {
         return of_process(pid);

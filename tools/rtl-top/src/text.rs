@@ -10,41 +10,35 @@ use rtl_analysis::live::{CopyState, GpuState, LossState, NamedState, State};
 
 use crate::document::{Document, Phase, Recording};
 
-/// The room for the lines.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
-    /// Columns; `None` shortens nothing.
+    /// The number of columns; `None` shortens nothing.
     pub width: Option<usize>,
-    /// Lines, on a screen.
+    /// The number of lines of a screen.
     pub height: Option<usize>,
-    /// Rows of each table; `None` for as many as fit.
+    /// The most rows of a table; `None` for as many as fit.
     pub rows: Option<usize>,
 }
 
-/// A line and its part in the picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub text: String,
-    /// True if it stands out.
     pub is_heading: bool,
 }
 
-/// A table and how many of its rows are worth their room.
+/// A table with the number of rows that it should have at least where there is room.
 struct Section {
     rows: usize,
     wanted: usize,
-    /// Who takes the room that is left, first of all 0.
+    /// Sections take the room that is left in this order.
     greed: usize,
     table: Box<dyn Fn(usize) -> Table>,
 }
 
-/// Lines of a table besides its rows: an empty one, the header, the rule.
+/// The lines of a table besides the rows: an empty one, the header and the rule.
 const FRAME: usize = 3;
 
 /// The lines of one recording in detail, or one line for each of several.
-///
-/// # Errors
-/// A table cannot be printed.
 pub fn lines(document: &Document, view: View) -> io::Result<Vec<Line>> {
     let (head, sections) = match document.recordings.as_slice() {
         [recording] => (vec![title(recording), status(&recording.state)], detail(recording)),
@@ -67,7 +61,6 @@ fn line(text: &str, is_heading: bool) -> Line {
     Line { text: cli::escape_control(text).into_owned(), is_heading }
 }
 
-/// The beginning of a text that fits.
 fn clipped(text: &str, width: Option<usize>) -> String {
     match width {
         Some(width) if text.chars().count() > width => {
@@ -77,7 +70,7 @@ fn clipped(text: &str, width: Option<usize>) -> String {
     }
 }
 
-/// How many rows each section gets.
+/// Divides the lines of the screen among the sections.
 fn shares(sections: &[Section], view: View, used: usize) -> Vec<usize> {
     let most = view.rows.unwrap_or(usize::MAX);
     let Some(height) = view.height else {
@@ -221,7 +214,6 @@ fn copy_table(rows: &[CopyState], window: i64) -> Table {
         .build()
 }
 
-/// A sentence on all recordings.
 fn sum(recordings: &[Recording]) -> String {
     let of = |phase: Phase| recordings.iter().filter(|recording| recording.phase == phase).count();
     let mut words = vec![format!("{} recordings", units::count(recordings.len() as u64))];
@@ -241,7 +233,6 @@ fn word(phase: Phase) -> &'static str {
     }
 }
 
-/// One line for each recording.
 fn ranks(recordings: &[Recording]) -> Section {
     let recordings = recordings.to_vec();
     Section {
@@ -299,7 +290,6 @@ fn rate(count: u64, window: i64) -> String {
     units::count((count as f64 * 1e9 / window.max(1) as f64).round() as u64)
 }
 
-/// A share as a row of blocks.
 fn bar(share: f64) -> String {
     const BLOCKS: usize = 20;
     let full = ((share * BLOCKS as f64).round() as usize).min(BLOCKS);

@@ -1,4 +1,4 @@
-//! One recording: what was read of it, and whether its process still records.
+//! Follows one recording, and finds out whether its process still records.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,13 +10,12 @@ use rtl_schema::{Error, LiveTrace};
 use crate::document::{Phase, Recording};
 use crate::recorders;
 
-/// A file that is not extended for so long may have lost its process; and how often that is looked up.
+/// The process of a file that is not extended for so long is looked up, and again after each of the second period.
 const SILENCE: Duration = Duration::from_secs(1);
 const LOOKUP: Duration = Duration::from_secs(2);
-/// A recorder publishes every 25 ms while anything happens: after so long nothing does.
+/// A recorder publishes every 25 ms while anything happens, so nothing happens in a process that is silent for so long.
 const IDLE_NS: i64 = 250_000_000;
 
-/// A recording that is watched.
 #[derive(Debug)]
 pub(crate) struct Watched {
     path: PathBuf,
@@ -25,15 +24,11 @@ pub(crate) struct Watched {
     phase: Phase,
     changed: Instant,
     looked_up: Option<Instant>,
-    /// This machine's boot, where that is known.
     boot: Option<String>,
 }
 
 impl Watched {
     /// Opens a recording and reads all of it; the last moments are `window` long.
-    ///
-    /// # Errors
-    /// Those of [`LiveTrace`].
     pub(crate) fn open(path: &Path, window: Duration) -> Result<Self, Error> {
         let window = i64::try_from(window.as_nanos()).unwrap_or(i64::MAX);
         let mut watched = Self {
@@ -46,15 +41,12 @@ impl Watched {
             boot: boot::id(),
         };
         watched.refresh()?;
-        // Of a file that is named now it is unknown since when it has not changed.
+        // Nothing shows for how long a file that is named only now has not changed.
         watched.look_up();
         Ok(watched)
     }
 
-    /// Reads what is new. Returns whether anything was.
-    ///
-    /// # Errors
-    /// Those of [`LiveTrace::refresh`].
+    /// Returns true if there were new rows.
     pub(crate) fn refresh(&mut self) -> Result<bool, Error> {
         let live = &mut self.live;
         let is_new = self.trace.refresh(|chunk| live.add_chunk(chunk))?;
@@ -75,7 +67,6 @@ impl Watched {
         &self.path
     }
 
-    /// Returns true if no more rows will come.
     pub(crate) fn is_over(&self) -> bool {
         self.phase != Phase::Recording
     }
@@ -99,7 +90,6 @@ impl Watched {
         process.is_some_and(|process| process.boot_id.is_some() && process.boot_id == self.boot)
     }
 
-    /// The figures so far.
     pub(crate) fn recording(&self) -> Recording {
         let tables = self.trace.tables();
         let process = tables.processes.first().cloned().unwrap_or_default();

@@ -1,3 +1,5 @@
+//! The command line of `rtl-trace`.
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -80,12 +82,12 @@ impl CommandLine for Arguments {
         ("127", "there is no such command"),
     ];
 
-    // Recordings are files.
+    // Recordings are plain files, which are read where they are.
     const COPIES_INPUTS: bool = false;
 }
 
 impl Arguments {
-    /// The trace to write. That of a run of a data set lies beside the data set if rtl-trace is killed and it is recovered.
+    /// The trace to write. The trace of a run of a data set is written only by recovery, beside the data set.
     #[must_use]
     pub fn trace(&self) -> PathBuf {
         let output = self.output.as_deref().unwrap_or(Path::new("trace.db"));
@@ -95,14 +97,12 @@ impl Arguments {
         }
     }
 
-    /// The format of the trace.
     #[must_use]
     pub fn format(&self) -> Format {
         self.to.unwrap_or(Format::Native)
     }
 }
 
-/// Format of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// rtl's own database (.db)

@@ -14,13 +14,11 @@ use signal_hook::iterator;
 
 use crate::status;
 
-/// The signals that are forwarded.
 const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
 /// The signals that a terminal sends to all processes in its foreground.
 const FROM_TERMINAL: [i32; 3] = [SIGHUP, SIGINT, SIGQUIT];
 
-/// Forwards signals to the command.
 #[derive(Debug, Default)]
 pub struct Signals {
     command: Arc<CommandPid>,
@@ -28,7 +26,7 @@ pub struct Signals {
     end_requests: Arc<AtomicU32>,
 }
 
-/// The pid of the command: not set before the start, 0 after the end.
+/// The pid of the command, which is not set before the start and 0 after the end.
 #[derive(Debug, Default)]
 struct CommandPid(OnceLock<AtomicU32>);
 
@@ -37,18 +35,15 @@ impl CommandPid {
         self.0.get_or_init(|| AtomicU32::new(pid)).store(pid, Ordering::Relaxed);
     }
 
-    /// Waits for the start: signals that arrive earlier are forwarded too.
+    /// Waits for the start, so that signals that arrive earlier are forwarded, too.
     fn get(&self) -> u32 {
         self.0.wait().load(Ordering::Relaxed)
     }
 }
 
 impl Signals {
-    /// From now on signals are forwarded instead of ending this process. Signals that this process ignores, as under
-    /// nohup, stay ignored, by the command too.
-    ///
-    /// # Errors
-    /// Where the system has no thread or no pipe left.
+    /// Forwards signals from now on instead of ending this process. Signals that this process ignores, as under nohup,
+    /// stay ignored, by the command, too.
     pub fn catch() -> io::Result<Self> {
         atomic_file::keep_on_signals(&FORWARDED);
         let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
@@ -61,7 +56,7 @@ impl Signals {
                 if ![SIGUSR1, SIGUSR2].contains(&signal) {
                     end_requests.fetch_add(1, Ordering::Relaxed);
                 }
-                // The terminal sent this signal to the command too, and programs treat a second one differently.
+                // The terminal has sent this signal to the command, too, and programs treat a second one differently.
                 if !(FROM_TERMINAL.contains(&signal) && is_in_foreground()) {
                     forward(signal, command.get());
                 }
@@ -70,14 +65,12 @@ impl Signals {
         Ok(caught)
     }
 
-    /// The number of signals that asked for the end.
     #[must_use]
     pub fn end_requests(&self) -> u32 {
         self.end_requests.load(Ordering::Relaxed)
     }
 }
 
-/// Returns true if this process is in the foreground of its terminal, if it has one.
 fn is_in_foreground() -> bool {
     let terminal = File::open("/dev/tty");
     terminal.is_ok_and(|terminal| rustix::termios::tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp()))
@@ -97,10 +90,8 @@ fn ignored(status: &str) -> u64 {
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// Runs the command with `variables` until it ends.
-///
-/// # Errors
-/// [`status::NOT_FOUND`] or [`status::NOT_EXECUTABLE`] where the command cannot be started.
+/// Runs the command with `variables` until it ends. A command that cannot be started is [`status::NOT_FOUND`] or
+/// [`status::NOT_EXECUTABLE`].
 pub fn run(
     line: &[OsString],
     variables: &[(&str, OsString)],

@@ -25,11 +25,11 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// A process as its tracer sees it.
 #[derive(Debug)]
 struct Target {
-    /// The folder of its control file.
+    /// The folder of the control file.
     folder: OwnedFd,
-    /// The pid in the namespace of the process: in a container another than outside.
+    /// The pid in the namespace of the process, which differs from the one outside of a container.
     pid: u32,
-    /// The user from whom it accepts requests.
+    /// The tracer accepts requests from this user.
     user: u32,
 }
 
@@ -39,10 +39,7 @@ impl Target {
     }
 }
 
-/// Sends the request in `words` to the process; returns what was done.
-///
-/// # Errors
-/// Where the words are not `start` or `stop`, there is no such process, or the process does not respond.
+/// Sends the request in `words` to the process; returns the participle of what was done.
 pub fn run(pid: u32, words: &[OsString]) -> Result<&'static str, Failure> {
     let [word] = words else { return Err(usage()) };
     let (request, done) = match word.to_str() {
@@ -60,17 +57,16 @@ pub fn run(pid: u32, words: &[OsString]) -> Result<&'static str, Failure> {
     if taken {
         return Ok(done);
     }
-    let failure = Failure::new(status::OWN, anyhow::anyhow!("process {pid} does not respond"));
-    Err(failure.with_hint("only a process with librtl.so that has used a GPU or a roctx range responds"))
+    Err(status::failure(format!("process {pid} does not respond"))
+        .with_hint("only a process with librtl.so that has used a GPU or a roctx range responds"))
 }
 
 fn usage() -> Failure {
     Failure::usage("the request is missing").with_hint("--control PID start, or stop")
 }
 
-/// Reads a process from `/proc`.
 fn target(proc: &Path, pid: u32) -> io::Result<Target> {
-    // All that follows is of this process, even if another one gets its number.
+    // Whatever is opened within this folder belongs to the process, even if another one gets the number.
     let process = openat(CWD, proc.join(pid.to_string()), FOLDER, Mode::empty())?;
     let user = File::from(process.try_clone()?).metadata()?.uid();
     let mut status = String::new();
@@ -96,16 +92,16 @@ fn within_root(root: &OwnedFd, name: &str) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     match openat2(root, name, flags, Mode::empty(), resolve) {
-        // Before Linux 5.6: without links at all.
+        // Linux before 5.6 can only refuse all links.
         Err(Errno::NOSYS | Errno::PERM) => openat(root, name, FOLDER, Mode::empty()),
         opened => opened,
     }
 }
 
-/// Writes the control file and returns whether the tracer took it in time; else the file is removed.
+/// Writes the control file. Returns true if the tracer took it in time; else the file is removed.
 fn send(to: &Target, request: &str, timeout: Duration) -> io::Result<bool> {
     let name = to.file();
-    // In the same folder, so that the file appears whole; nobody but this user can write it meanwhile.
+    // A file in the same folder appears whole when it is renamed; nobody but this user can write it meanwhile.
     let temporary = format!(".{name}.{}", std::process::id());
     let created = openat(
         &to.folder,
@@ -120,7 +116,7 @@ fn send(to: &Target, request: &str, timeout: Duration) -> io::Result<bool> {
             fchown(&file, Some(Uid::from_raw(to.user)), None)?;
         }
         let written = file.metadata()?;
-        // Never replaces another request.
+        // Another request is never replaced.
         renameat_with(&to.folder, &temporary, &to.folder, &name, RenameFlags::NOREPLACE)?;
         Ok((written.dev(), written.ino()))
     };

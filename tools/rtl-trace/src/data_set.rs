@@ -1,4 +1,4 @@
-//! The trace of a command as a run of a data set.
+//! Adds the trace of a command to a data set as a run.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,14 @@ use cli::Failure;
 
 use crate::args::{Arguments, Format};
 
-/// A run that was added.
 #[derive(Debug)]
 pub(crate) struct Added {
     pub(crate) path: PathBuf,
-    /// The size of its tables in bytes.
+    /// The size of the tables in bytes.
     pub(crate) bytes: u64,
 }
 
-/// Checks the names of the run before the command is started.
-///
-/// # Errors
-/// Where a name is missing or taken, or stands beside another format.
+/// Checks the names of the run before the command is started: none may be missing or taken, or stand beside another format.
 pub(crate) fn check(arguments: &Arguments) -> Result<(), Failure> {
     let run = &arguments.run;
     match arguments.format() {
@@ -49,10 +45,6 @@ fn can_add(arguments: &Arguments) -> Result<(), Failure> {
     Ok(dataset::check(arguments.output.as_deref().unwrap_or(Path::new("")), &run(arguments))?)
 }
 
-/// Adds the trace of all recordings to the data set.
-///
-/// # Errors
-/// Where the trace cannot be read, or the run cannot be written.
 #[cfg(feature = "dataset")]
 pub(crate) fn add(trace: &Path, arguments: &Arguments) -> Result<Added, Failure> {
     use rtl_schema::{Select, Trace};

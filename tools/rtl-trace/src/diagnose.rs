@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::notes::Notes;
 
-/// A hint where the tracer does not know the runtime.
+/// The hint where the tracer does not know the runtime.
 pub const NEWER: &str = "a newer version of the tracer may know this ROCm version";
 
-/// The likely reason, and a hint. What the tracer has noted is certain.
+/// The likely reason, and a hint. A note of the tracer is certain, so it comes first.
 #[must_use]
 pub fn no_trace(notes: &Notes, variable: impl Fn(&str) -> Option<OsString>) -> (String, &'static str) {
     if let Some((reason, _)) = notes.refusals.first() {
@@ -45,13 +45,12 @@ pub fn sanitized(program: &OsStr, paths: Option<OsString>) -> Option<(String, &'
     is_sanitized.then(|| (reason(), "rtl-trace --no-preload does not preload the tracer"))
 }
 
-/// The beginnings of the names of the library of AddressSanitizer: gcc's and clang's.
+/// The beginnings of the names that gcc and clang give the library of AddressSanitizer.
 const SANITIZERS: [&str; 2] = ["libasan.so", "libclang_rt.asan"];
 
-/// The longest program that is searched, in bytes.
 const MAX_PROGRAM: u64 = 256 << 20;
 
-/// Returns true if the file of a program has the name of a library among its strings.
+/// Returns true if the file of a program has the name of a library among its strings, as its dynamic section has.
 fn needs(program: &Path, library: &str) -> bool {
     let is_short = program.metadata().is_ok_and(|file| file.is_file() && file.len() <= MAX_PROGRAM);
     let name = [b"\0", library.as_bytes()].concat();

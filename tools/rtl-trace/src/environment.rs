@@ -16,11 +16,8 @@ const RUN_IDS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"]
 
 const REGISTERED_TOOLS_TOO: &str = "HSA_TOOLS_ROCPROFILER_V1_TOOLS";
 
-/// The variables to set: the tracer at `library`, preloaded or not, writes into `folder`, and all files have one run id, from the inherited
-/// environment or a new one.
-///
-/// # Errors
-/// Where the path of the library contains a separator of `HSA_TOOLS_LIB` or `LD_PRELOAD`.
+/// The variables to set: the tracer at `library`, preloaded or not, writes into `folder`, and all files have one run id,
+/// that of the inherited environment or a new one.
 pub fn variables(
     library: &Path,
     folder: &Path,
@@ -31,8 +28,7 @@ pub fn variables(
     if library.as_os_str().as_bytes().iter().any(|byte| b" :".contains(byte)) {
         let what =
             format!("{} has a space or a colon in its path, at which loaders split", library.display());
-        return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
-            .with_hint("pass a copy or a link elsewhere with --lib"));
+        return Err(status::failure(what).with_hint("pass a copy or a link elsewhere with --lib"));
     }
     let run = RUN_IDS.into_iter().find_map(|name| inherited(name).filter(|id| !id.is_empty()));
     let mut variables = vec![
@@ -62,7 +58,7 @@ pub fn replaced(library: &Path, inherited: impl Fn(&str) -> Option<OsString>) ->
     inherited("HSA_TOOLS_LIB").filter(|tools| !tools.is_empty() && tools != library.as_os_str())
 }
 
-/// The library that records HIP calls, in mode hip; it is installed beside the tracer.
+/// The library that records HIP calls in mode hip. It is installed beside the tracer.
 fn companion(
     library: &Path,
     mode: Option<Mode>,
@@ -78,7 +74,7 @@ pub fn records_hip(mode: Option<Mode>, inherited: impl Fn(&str) -> Option<OsStri
     mode.map_or_else(|| inherited("RTL_MODE") == Some("hip".into()), |mode| mode == Mode::Hip)
 }
 
-/// The library before all others, so that its roctx functions win, and its companion.
+/// The library is before all others, so that its roctx functions win.
 fn preloaded(library: &Path, companion: Option<PathBuf>, others: Option<OsString>) -> OsString {
     let mut all = library.as_os_str().to_owned();
     if let Some(companion) = companion {
@@ -92,7 +88,7 @@ fn preloaded(library: &Path, companion: Option<PathBuf>, others: Option<OsString
     all
 }
 
-/// One file for each process, also on other hosts that share the folder.
+/// Each process has a file of its own, also on other hosts that share the folder.
 fn pattern(folder: &Path) -> OsString {
     let mut pattern = Vec::new();
     for &byte in folder.as_os_str().as_bytes() {

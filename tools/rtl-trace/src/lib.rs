@@ -1,10 +1,10 @@
 //! Runs a command and records its GPU work. The library behind `rtl-trace`.
 //!
-//! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it,
-//! [`recordings`] lists the files that the processes wrote, [`notes`] reads why one wrote none, [`report`] merges and summarises them, [`target`] names the
-//! outputs, `data_set` adds a run to a data set, [`status`] maps exit codes. [`control`] starts and stops the recording of a running process, [`mod@recover`]
-//! finds what a killed rtl-trace has left. librtl.so
-//! records; rtl-merge, rtl-summary and rtl-convert read and write traces.
+//! [`library`] and [`environment`] load the tracer into the processes of the command, [`command`] runs it, [`recordings`]
+//! lists the files that the processes wrote, [`notes`] reads why one wrote none, [`report`] merges and summarises them,
+//! [`target`] names the outputs, `data_set` adds a run to a data set, [`status`] maps exit codes. [`control`] starts and
+//! stops the recording of a running process, [`mod@recover`] finds what a killed rtl-trace has left. librtl.so records;
+//! rtl-merge, rtl-summary and rtl-convert read and write traces.
 
 pub mod args;
 pub mod command;
@@ -35,11 +35,8 @@ use crate::args::{Arguments, Format};
 use crate::command::Signals;
 use crate::target::Target;
 
-/// Runs the command and reports on its GPU work.
-///
-/// # Errors
-/// Where the command cannot be started, or it succeeded and its trace could not be written. Where the command failed, its
-/// exit code is kept and a failure of our own is only printed.
+/// Runs the command and reports on its GPU work. Where the command failed, its exit code is kept and a failure of our own
+/// is only printed.
 pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if let Some(flag) = arguments.command.first().filter(|word| word.to_string_lossy().starts_with('-')) {
         let flag = flag.to_string_lossy();
@@ -62,11 +59,11 @@ pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> 
     }
     format_of(arguments.output.as_deref(), arguments.to, Format::Native)?;
     data_set::check(&arguments)?;
-    let target = Target::of(&arguments.trace());
+    let target = Target::for_trace(&arguments.trace());
     let program = std::env::current_exe().with_exit(status::OWN)?;
     let library = library::find(arguments.lib.as_deref(), var_os("RTL_LIB"), &program)?;
     let quiet = arguments.quiet;
-    // From the first folder on, a signal is one for the command.
+    // Once there is a folder to remove, a signal must not end this process.
     let signals =
         Signals::catch().with_exit(status::OWN).with_context(|| "cannot forward signals".to_owned())?;
     recover::remove_empty(&target.parent());
@@ -93,7 +90,7 @@ pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> 
         out.warning(&format!("HSA_TOOLS_LIB was {tools}: the command runs without it"));
     }
     let ended = command::run(&arguments.command, &variables, &signals)?;
-    let exit = status::of(ended);
+    let exit = status::exit_of(ended);
     match finish(&arguments, &target, folder, &signals, exit, out).with_exit(status::OWN) {
         Ok(()) => Ok(exit),
         // The reader of the report closed the pipe; the exit code stays that of the command.
@@ -106,7 +103,6 @@ pub fn run(mut arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> 
     }
 }
 
-/// Merges the recordings into the trace and prints the report.
 fn finish(
     arguments: &Arguments,
     target: &Target,
@@ -127,7 +123,7 @@ fn finish(
     let files = recordings::with_content(recordings::list(folder.path())?);
     let notes = notes::read(folder.path())?;
     if files.is_empty() {
-        // The tracer itself names them where a process has loaded it.
+        // A tracer that was loaded has named misspelt variables itself.
         if !notes.has_recorder && notes.refusals.is_empty() {
             let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
             names.filter_map(|name| variables::misspelt(&name)).for_each(|line| out.warning(&line));
@@ -220,7 +216,6 @@ fn report_of_run(
     Ok(format!("{merged}{summary}\nOutput files:\n  {path} ({bytes}{of}, a run of a data set)\n"))
 }
 
-/// The line that states how many processes are in a trace, where there are several.
 fn merged(processes: usize) -> String {
     if processes > 1 { format!("Merged {processes} process traces\n\n") } else { String::new() }
 }
@@ -229,7 +224,7 @@ fn of_processes(processes: usize) -> String {
     if processes > 1 { format!(", of {processes} processes") } else { String::new() }
 }
 
-/// Ends what a killed rtl-trace has begun. The folder of the recordings stays if anything fails.
+/// Completes what a killed rtl-trace has begun. The folder of the recordings stays if anything fails.
 fn recover(named: &Path, arguments: &Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if !arguments.command.is_empty() {
         return Err(Failure::usage("a command cannot be run with --recover"));
@@ -252,7 +247,6 @@ fn recover(named: &Path, arguments: &Arguments, out: &mut Output) -> Result<Exit
     Ok(Exit::Success)
 }
 
-/// The list of output files.
 fn list(arguments: &Arguments, target: &Target, processes: usize) -> std::io::Result<String> {
     let mut text = "Output files:\n".to_owned();
     let perfetto = (!arguments.no_perfetto).then_some(&target.perfetto);

@@ -11,9 +11,6 @@ const NAME: &str = "librtl.so";
 
 /// The tracer: `given` on the command line, else `named` by RTL_LIB, else beside `program` or in the library folders of
 /// its prefix.
-///
-/// # Errors
-/// Where no such file exists.
 pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Result<PathBuf, Failure> {
     let named = named.filter(|name| !name.is_empty()).map(PathBuf::from);
     let (candidates, source) = match (given, named) {
@@ -28,12 +25,11 @@ pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Re
             let folders: Vec<String> =
                 candidates.iter().filter_map(|file| Some(file.parent()?.display().to_string())).collect();
             let what = format!("no {NAME} in {}", folders.join(", "));
-            Err(Failure::new(status::OWN, anyhow::anyhow!(what))
-                .with_hint("set its path with --lib FILE or RTL_LIB"))
+            Err(status::failure(what).with_hint("set its path with --lib FILE or RTL_LIB"))
         }
         None => {
             let what = format!("{source} names {}, which is not a file", candidates[0].display());
-            Err(Failure::new(status::OWN, anyhow::anyhow!(what))
+            Err(status::failure(what)
                 .with_hint("it names librtl.so itself, which is installed in PREFIX/lib"))
         }
     }

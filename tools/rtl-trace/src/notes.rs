@@ -4,19 +4,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The notes of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// True if a process has loaded the tracer, and it records.
     pub has_recorder: bool,
-    /// Why processes run untraced, with their number, by reason.
+    /// The reasons why processes run untraced, with the number of processes, by reason.
     pub refusals: Vec<(String, usize)>,
 }
 
-/// Reads the notes in a folder.
-///
-/// # Errors
-/// The folder cannot be read.
 pub fn read(folder: &Path) -> io::Result<Notes> {
     let mut notes = Notes::default();
     for entry in fs::read_dir(folder)? {

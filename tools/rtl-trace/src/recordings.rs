@@ -9,13 +9,9 @@ use rtl_schema::Trace;
 
 use crate::command::Signals;
 
-/// The time between two checks for processes that still record.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The recordings in a folder, sorted by name.
-///
-/// # Errors
-/// The folder cannot be read.
 pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -28,7 +24,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The recordings that hold something or may still get it: a process that is killed as it creates its file leaves one
+/// The recordings that have rows or may still get some. A process that is killed as it creates the file leaves one
 /// without tables.
 #[must_use]
 pub fn with_content(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -41,9 +37,6 @@ pub fn with_content(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
 
 /// Waits for processes that outlive the command and still record, until another signal asks for the end. Calls
 /// `on_wait` once with their number.
-///
-/// # Errors
-/// The folder cannot be read.
 pub fn wait(folder: &Path, signals: &Signals, on_wait: impl FnOnce(usize)) -> io::Result<()> {
     let (requests, mut on_wait) = (signals.end_requests(), Some(on_wait));
     loop {
@@ -58,8 +51,8 @@ pub fn wait(folder: &Path, signals: &Signals, on_wait: impl FnOnce(usize)) -> io
     }
 }
 
-/// Returns true if a thread of the process in the file's name has the file open; the tracer's thread has its own descriptors.
-/// Processes of other hosts are invisible.
+/// Returns true if a thread of the process in the file's name has the file open. All threads are looked at, because that of
+/// the tracer has descriptors of its own. Processes of other hosts are invisible.
 pub(crate) fn is_recording(file: &Path) -> bool {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     let numbers = stem.rsplit('_').take(2).filter_map(|part| part.parse::<u32>().ok());

@@ -12,25 +12,22 @@ use tempfile::TempDir;
 use crate::target::{Target, left_output};
 use crate::{recordings, status};
 
-/// How often a folder is created that others remove.
+/// The number of times that a folder is created if others remove it.
 const ATTEMPTS: usize = 100;
 
-/// Recordings without an rtl-trace, and where their trace belongs.
+/// Recordings without an rtl-trace, and the outputs that they were made for.
 #[derive(Debug)]
 pub struct Left {
-    /// The folder of the recordings.
     pub folder: PathBuf,
     pub files: Vec<PathBuf>,
-    /// The outputs, of which none exists.
+    /// None of the outputs exists.
     pub target: Target,
-    /// Keeps others from recovering the same folder.
+    /// The open file keeps others from recovering the same folder.
     _held: File,
 }
 
-/// Marks the folder as used by this process, as long as the file is open.
-///
-/// # Errors
-/// Another process uses the folder (`WouldBlock`), or it cannot be opened.
+/// Marks the folder as used by this process, as long as the file is open. Fails with `WouldBlock` where another process
+/// uses it.
 pub fn hold(folder: &Path) -> io::Result<File> {
     let held = File::open(folder)?;
     match held.try_lock() {
@@ -41,11 +38,8 @@ pub fn hold(folder: &Path) -> io::Result<File> {
 }
 
 /// Creates the folder of the recordings, and marks it as used by this process.
-///
-/// # Errors
-/// As [`Target::folder`], and where the folder cannot be opened.
 pub fn create(target: &Target) -> Result<(TempDir, File), Failure> {
-    // Until it is marked, another rtl-trace takes it for an orphan.
+    // Another rtl-trace takes the folder for an orphan until it is marked, and may remove it.
     for _ in 0..ATTEMPTS {
         let folder = target.folder()?;
         match hold(folder.path()) {
@@ -56,7 +50,10 @@ pub fn create(target: &Target) -> Result<(TempDir, File), Failure> {
             _ => {}
         }
     }
-    Err(fail(format!("the folder of the recordings of {} was removed at once", target.trace.display())))
+    Err(status::failure(format!(
+        "the folder of the recordings of {} was removed at once",
+        target.trace.display()
+    )))
 }
 
 fn is_at(file: &File, path: &Path) -> bool {
@@ -114,35 +111,35 @@ fn has_only_ended(folder: &Path) -> bool {
     })
 }
 
-/// Finds the recordings: in the folder that is `named`, in the only such folder within it, or beside the default output.
-/// Their trace is `output`, else the one for which they were made.
-///
-/// # Errors
-/// There are none or several, a process still writes them, or one of the outputs exists.
+/// Finds the recordings in the folder that is `named`, in the only such folder within it, or beside the default output. The
+/// trace is `output`, else the one for which the recordings were made. Fails where there are none or several, where a
+/// process still writes them, and where one of the outputs exists.
 pub fn find(named: Option<&Path>, output: Option<&Path>, perfetto: bool) -> Result<Left, Failure> {
     let named = named.filter(|named| !named.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = named.canonicalize().with_exit(status::OWN);
     let folder = folder.with_context(|| format!("cannot read {}", named.display()))?;
     let folder = if left_output(&folder).is_some() { folder } else { only_in(&folder, named)? };
     let held = hold(&folder).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => fail(format!("an rtl-trace still uses {}", folder.display()))
+        io::ErrorKind::WouldBlock => status::failure(format!("an rtl-trace still uses {}", folder.display()))
             .with_hint("it makes the trace when its command has ended"),
         _ => Failure::new(status::OWN, error).context(format!("cannot read {}", folder.display())),
     })?;
     let files = recordings::with_content(recordings::list(&folder).with_exit(status::OWN)?);
     if files.is_empty() {
-        return Err(fail(format!("no recordings in {}", folder.display())).with_hint("remove the folder"));
+        return Err(
+            status::failure(format!("no recordings in {}", folder.display())).with_hint("remove the folder")
+        );
     }
     if let Some(file) = files.iter().find(|file| recordings::is_recording(file)) {
         let what = format!("a process still records {}", file.display());
-        return Err(fail(what).with_hint("try again when it has ended"));
+        return Err(status::failure(what).with_hint("try again when it has ended"));
     }
     let output = output.map(Path::to_owned).or_else(|| left_output(&folder)).unwrap_or_default();
-    let target = Target::of(&output);
+    let target = Target::for_trace(&output);
     let outputs = [Some(&target.trace), Some(&target.summary), perfetto.then_some(&target.perfetto)];
     if let Some(existing) = outputs.into_iter().flatten().find(|path| path.symlink_metadata().is_ok()) {
         let what = format!("{} exists and is not replaced", existing.display());
-        return Err(fail(what).with_hint("name another trace with -o"));
+        return Err(status::failure(what).with_hint("name another trace with -o"));
     }
     Ok(Left { folder, files, target, _held: held })
 }
@@ -156,15 +153,15 @@ fn only_in(folder: &Path, named: &Path) -> Result<PathBuf, Failure> {
             let what = format!("{} has {} folders of recordings", named.display(), others + 1);
             let all: Vec<String> =
                 left.iter().chain([&last]).map(|path| path.display().to_string()).collect();
-            Err(fail(what).with_hint(format!("name one of them: {}", all.join(" "))))
+            Err(status::failure(what).with_hint(format!("name one of them: {}", all.join(" "))))
         }
-        (None, _) => Err(fail(format!("no recordings of a killed rtl-trace in {}", named.display()))
-            .with_hint("their folder is named .TRACE.rtl-trace-...; name it, or the folder that it is in")),
+        (None, _) => {
+            Err(status::failure(format!("no recordings of a killed rtl-trace in {}", named.display()))
+                .with_hint(
+                    "their folder is named .TRACE.rtl-trace-...; name it, or the folder that it is in",
+                ))
+        }
     }
-}
-
-fn fail(what: String) -> Failure {
-    Failure::new(status::OWN, anyhow::anyhow!(what))
 }
 
 #[cfg(test)]
@@ -249,7 +246,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_being_created_is_not_removed_as_an_orphan() {
         let parent = tempfile::tempdir().unwrap();
-        let (target, is_over) = (Target::of(&parent.path().join("job.db")), AtomicBool::new(false));
+        let (target, is_over) = (Target::for_trace(&parent.path().join("job.db")), AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {

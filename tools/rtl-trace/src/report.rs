@@ -1,4 +1,4 @@
-//! Makes one trace of the recordings, its summary and its Perfetto trace.
+//! Makes one trace of the recordings, and the summary, the trace for Perfetto and the page beside it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,8 @@ use tempfile::TempPath;
 
 use crate::target::Target;
 
-/// Makes one trace of the recordings in `folder`; returns whether all of them are in it. An existing trace is replaced
-/// when the new one is complete, or an error.
-///
-/// # Errors
-/// Where no recording can be read, or the disk is full.
+/// Makes one trace of the recordings in `folder`; returns true if all of them are in it. An existing trace is an error, or
+/// replaced when the new one is complete.
 pub fn collect(
     recordings: &[PathBuf],
     folder: &Path,
@@ -33,14 +30,11 @@ pub fn collect(
     Ok(is_whole)
 }
 
-/// The trace of all recordings in `folder`, where it is within it, and whether all of them are in it.
-///
-/// # Errors
-/// As [`collect`].
+/// The path within `folder` of the trace of all recordings, and true if all of them could be read.
 pub fn whole(recordings: &[PathBuf], folder: &Path, out: &mut Output) -> Result<(PathBuf, bool), Failure> {
     match recordings {
         [only] => {
-            // An existing trace is only replaced by a readable one.
+            // Only a readable trace may replace an existing one.
             Trace::open(only).with_context(|| "the recording cannot be read".to_owned())?;
             Ok((only.clone(), true))
         }
@@ -68,7 +62,7 @@ fn rename_new(from: PathBuf, to: &Path) -> std::io::Result<()> {
     })
 }
 
-/// Merges the readable recordings; returns whether all are readable.
+/// Merges the readable recordings; returns true if all are readable.
 fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool, Failure> {
     // All processes belong to this run, whatever their metadata states, and a launcher has no rank.
     let options = rtl_merge::args::Options {
@@ -83,13 +77,10 @@ fn merge(recordings: &[PathBuf], merged: &Path, out: &mut Output) -> Result<bool
     Ok(rtl_merge::merge(&options, out)?.failures.is_empty())
 }
 
-/// How many parts of the summary, between empty lines, are printed: the findings and the kernels.
+/// The parts of the summary, between empty lines, that are printed: the findings and the kernels.
 const PRINTED: usize = 2;
 
-/// Writes the whole summary of the trace, and returns its beginning.
-///
-/// # Errors
-/// Where the trace cannot be read or the file cannot be written.
+/// Writes the whole summary of the trace, and returns the beginning of it.
 pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
     let text = summary(&target.trace, out)?;
     let rules = Options { if_exists: IfExists::Replace, inputs: &[target.trace.as_path()] };
@@ -97,10 +88,6 @@ pub fn summarize(target: &Target, out: &mut Output) -> Result<String, Failure> {
     Ok(beginning(&text))
 }
 
-/// The whole summary of a trace.
-///
-/// # Errors
-/// Where the trace cannot be read.
 pub fn summary(trace: &Path, out: &mut Output) -> Result<String, Failure> {
     let display = Display { console: Console::quiet(), ..Display::default() };
     let options = rtl_summary::Options { display, all: true, ..rtl_summary::Options::default() };
@@ -117,10 +104,6 @@ pub fn beginning(summary: &str) -> String {
     format!("{}\n", parts.join("\n\n").trim_end())
 }
 
-/// Writes the trace for Perfetto.
-///
-/// # Errors
-/// Where the trace cannot be read or the file cannot be written.
 pub fn write_perfetto(target: &Target, out: &mut Output) -> Result<(), Failure> {
     let format = &rtl_convert::perfetto_json::FORMAT;
     let options = rtl_convert::Options::new(&target.trace, format, &target.perfetto);
@@ -129,10 +112,6 @@ pub fn write_perfetto(target: &Target, out: &mut Output) -> Result<(), Failure> 
     Ok(())
 }
 
-/// Writes the page with the pictures of the trace.
-///
-/// # Errors
-/// As [`write_perfetto`].
 pub fn write_page(target: &Target, out: &mut Output) -> Result<(), Failure> {
     let options = rtl_report::Options { force: true, quiet: true, ..rtl_report::Options::default() };
     rtl_report::write(&options, std::slice::from_ref(&target.trace), &target.page, out)?;
@@ -156,7 +135,7 @@ mod tests {
     #[test]
     fn a_warning_of_the_conversion_is_printed() {
         let folder = tempfile::tempdir().unwrap();
-        let target = Target::of(&folder.path().join("trace.db"));
+        let target = Target::for_trace(&folder.path().join("trace.db"));
         support::cut_off::native(&target.trace).unwrap();
         let messages = messages(folder.path(), |out| write_perfetto(&target, out).unwrap());
         assert!(messages.contains("rtl-trace: warning:") && messages.contains("cut off"), "{messages}");
@@ -166,7 +145,7 @@ mod tests {
     #[test]
     fn a_recording_that_cannot_be_merged_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let target = Target::of(&folder.path().join("trace.db"));
+        let target = Target::for_trace(&folder.path().join("trace.db"));
         let recordings = ["host_1.db", "host_2.db"].map(|name| folder.path().join(name));
         std::fs::copy(support::fixture("two-kernels"), &recordings[0]).unwrap();
         std::fs::write(&recordings[1], "damaged").unwrap();
@@ -180,7 +159,7 @@ mod tests {
     #[test]
     fn a_page_lies_beside_the_trace_and_links_to_the_one_for_perfetto() {
         let folder = tempfile::tempdir().unwrap();
-        let target = Target::of(&folder.path().join("trace.db"));
+        let target = Target::for_trace(&folder.path().join("trace.db"));
         std::fs::copy(support::fixture("two-kernels"), &target.trace).unwrap();
         let messages = messages(folder.path(), |out| {
             write_perfetto(&target, out).unwrap();
@@ -201,7 +180,10 @@ mod tests {
         std::os::unix::fs::symlink(&real, &link).unwrap();
         let recordings = [recording.clone()];
         messages(folder.path(), |out| {
-            assert!(collect(&recordings, folder.path(), &Target::of(&link), IfExists::Replace, out).unwrap());
+            assert!(
+                collect(&recordings, folder.path(), &Target::for_trace(&link), IfExists::Replace, out)
+                    .unwrap()
+            );
         });
         assert!(link.is_symlink() && real.is_file() && !recording.exists());
     }

@@ -19,22 +19,18 @@ pub fn left_output(folder: &Path) -> Option<PathBuf> {
     (!trace.is_empty()).then(|| folder.with_file_name(trace))
 }
 
-/// The output files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub trace: PathBuf,
-    /// The summary, as text.
     pub summary: PathBuf,
-    /// The trace for Perfetto.
     pub perfetto: PathBuf,
-    /// The page of `--report`.
     pub page: PathBuf,
 }
 
 impl Target {
-    /// The files beside `trace`, by rocm-trace-lite's names.
+    /// The files beside `trace` have rocm-trace-lite's names.
     #[must_use]
-    pub fn of(trace: &Path) -> Self {
+    pub fn for_trace(trace: &Path) -> Self {
         let stem = trace.file_stem().unwrap_or_default();
         let beside = |ending: &str| {
             let mut name = stem.to_owned();
@@ -50,9 +46,6 @@ impl Target {
     }
 
     /// Checks before the command runs that no output exists.
-    ///
-    /// # Errors
-    /// A usage error that names the one that does.
     pub(crate) fn check_free(&self, perfetto: bool, page: bool) -> Result<(), Failure> {
         let outputs = [
             Some(&self.trace),
@@ -78,21 +71,16 @@ impl Target {
         parent.unwrap_or(Path::new(".")).to_owned()
     }
 
-    /// Creates a folder beside the trace for the recordings of the processes, so that a rename publishes the trace.
-    ///
-    /// # Errors
-    /// Where the folder cannot be written, or the output exists and is not a trace.
+    /// Creates a folder beside the trace for the recordings of the processes, so that a rename publishes the trace. Fails
+    /// where the output exists and is not a trace.
     pub fn folder(&self) -> Result<TempDir, Failure> {
         if self.trace.exists() && !self.trace.is_file() {
             let what = format!("{} is not a regular file", self.trace.display());
-            return Err(Failure::new(status::OWN, anyhow::anyhow!(what))
-                .with_hint("a trace is a database; name a file with -o"));
+            return Err(status::failure(what).with_hint("a trace is a database; name a file with -o"));
         }
         if self.trace.exists() && Trace::open(&self.trace).is_err() {
             let what = format!("{} exists and is not a trace", self.trace.display());
-            return Err(
-                Failure::new(status::OWN, anyhow::anyhow!(what)).with_hint("name another file with -o")
-            );
+            return Err(status::failure(what).with_hint("name another file with -o"));
         }
         let name = self.trace.file_name().unwrap_or_default().to_string_lossy();
         let create = || -> io::Result<TempDir> {
@@ -111,7 +99,7 @@ mod tests {
 
     #[test]
     fn the_files_have_rocm_trace_lites_names() {
-        let target = Target::of(Path::new("runs/a.b.db"));
+        let target = Target::for_trace(Path::new("runs/a.b.db"));
         assert_eq!(target.summary, Path::new("runs/a.b_summary.txt"));
         assert_eq!(target.perfetto, Path::new("runs/a.b.json.gz"));
     }
@@ -121,7 +109,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("train.py");
         std::fs::write(&script, "print()").unwrap();
-        let failure = Target::of(&script).folder().unwrap_err();
+        let failure = Target::for_trace(&script).folder().unwrap_err();
         assert!(failure.lines("rtl-trace").contains("train.py exists and is not a trace\nhint:"));
     }
 
@@ -130,14 +118,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("trace.db");
         mknodat(CWD, &fifo, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
-        let failure = Target::of(&fifo).folder().unwrap_err();
+        let failure = Target::for_trace(&fifo).folder().unwrap_err();
         assert!(failure.lines("rtl-trace").contains("trace.db is not a regular file\nhint:"));
     }
 
     #[test]
     fn a_missing_folder_is_reported_before_the_command_runs() {
         let folder = tempfile::tempdir().unwrap();
-        let failure = Target::of(&folder.path().join("no/trace.db")).folder().unwrap_err();
+        let failure = Target::for_trace(&folder.path().join("no/trace.db")).folder().unwrap_err();
         assert_eq!(failure.exit(), status::OWN);
         assert!(failure.lines("rtl-trace").contains("no/trace.db: No such file"));
     }

@@ -28,7 +28,6 @@ use serde::{Deserialize, Serialize};
 
 pub use self::row::{GpuRow, Row, Transfers, Work};
 
-/// The name and version of the report.
 pub const SCHEMA: &str = "rtl-summary/1";
 
 /// A whole report. With several inputs `sections` covers all of them and `reports` has one entry for each.
@@ -59,7 +58,6 @@ pub struct Input<I = TraceOverview> {
     pub path: String,
     #[serde(flatten)]
     pub info: Option<I>,
-    /// The region of interest.
     #[serde(default)]
     pub region: Region,
     /// The run of which the trace is a part (`run_id`).
@@ -76,14 +74,13 @@ pub struct Input<I = TraceOverview> {
 /// The part of [`TraceOverview`] that needs no rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamedInfo {
-    /// The stable name of the dialect.
     pub dialect: String,
     pub tool: String,
     /// The version of the recording tool.
     pub tool_version: Option<String>,
     pub mode: Option<String>,
     pub processes: Vec<ProcessInfo>,
-    /// Distinct ranks, sorted.
+    /// The distinct ranks in ascending order.
     pub ranks: Vec<u32>,
 }
 
@@ -99,10 +96,10 @@ pub struct Sections {
     /// The position in [`Document::inputs`] of the trace that the sections are about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<usize>,
-    /// The verdict on the figures: about the whole trace, whatever the region of interest.
+    /// The verdict is about the whole trace, whatever the region of interest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// Why not, and remarks.
+    /// The reasons of a limited or bad verdict, and remarks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust_reasons: Option<Vec<Reason>>,
     /// The time of the GPUs in few figures.
@@ -124,7 +121,6 @@ pub struct Sections {
     pub unfinished_dispatches: Option<Vec<UnfinishedDispatch>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub categories: Option<Vec<Row>>,
-    /// Busy and idle time of GPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<Vec<GpuRow>>,
     /// Gaps of GPUs by length.
@@ -132,7 +128,6 @@ pub struct Sections {
     pub gaps: Option<Vec<GpuGaps>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_gaps: Option<Vec<Gap>>,
-    /// Why GPUs were idle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<Vec<GpuIdle>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -142,7 +137,6 @@ pub struct Sections {
     pub api: Option<Vec<ApiGroup>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<Vec<DeviceMemory>>,
-    /// Operators of a framework.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operators: Option<OperatorReport>,
     /// API calls that had not returned.
@@ -167,9 +161,8 @@ pub struct Sections {
 pub struct RankReport {
     /// The position of the trace in [`Document::inputs`].
     pub input: usize,
-    /// The rank, if known.
     pub rank: Option<u32>,
-    /// Kernels, largest total first.
+    /// The kernel with the largest total is first.
     pub kernels: Vec<Row>,
     /// GPUs that the rank used, by their numbers in the trace.
     pub gpus: Vec<Gpu>,

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// A kernel, or another group of dispatches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The name of the kernel or group.
     pub name: String,
     /// The key of a kernel, `k1`: its position by total time among all kernels of the trace. A kernel of several traces
     /// combined has none.
@@ -19,10 +18,8 @@ pub struct Row {
     /// The kernel, where `name` is not the kernel's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// The category of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// Durations.
     #[serde(flatten)]
     pub stats: Stats,
     /// The mean in ns without the shortest and the longest tenth of the calls.
@@ -66,7 +63,6 @@ pub struct Transfers {
 /// A GPU with its activities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GpuRow {
-    /// Busy and idle time.
     #[serde(flatten)]
     pub gpu: Gpu,
     /// The part of the time with an op running, 0 to 1, in each of 24 equal parts of the time of all GPUs.
@@ -85,17 +81,14 @@ pub struct GpuRow {
 pub struct Work {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// The direction of copies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies: Option<String>,
-    /// The number of ops.
     pub calls: u64,
-    /// Their time in ns.
     pub total_ns: i64,
 }
 
 impl Row {
-    /// The rows of `groups`, in the same order, from the first on.
+    /// The rows of `groups` in their order, in which shares accumulate.
     pub fn list(groups: impl IntoIterator<Item = Group>) -> Vec<Self> {
         let mut cumulative_share = 0.0;
         let row = |group: Group| {

@@ -1,15 +1,16 @@
+//! Tables as CSV (RFC 4180): CRLF, quotes only where needed, quotes doubled.
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::model::{Cell, Table};
 
-/// RFC 4180: CRLF, quotes only where needed, quotes doubled.
 pub(super) fn render(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     record(table.columns.iter().map(|column| Cow::Borrowed(column.field.as_str())), out)?;
     table.rows.iter().try_for_each(|row| record(row.iter().map(field), out))
 }
 
-/// The value of a cell. Spreadsheets execute texts that begin like a formula, so those get an apostrophe in front, and
+/// Spreadsheets execute texts that begin like a formula, so those get an apostrophe in front, and
 /// so do texts that begin with an apostrophe: removing one leading apostrophe restores any text. Numbers are unchanged.
 fn field(cell: &Cell) -> Cow<'_, str> {
     let value = cell.value();

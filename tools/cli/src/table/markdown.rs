@@ -1,3 +1,5 @@
+//! Tables as GitHub shows them in issues and pull requests.
+
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
@@ -5,10 +7,9 @@ use unicode_width::UnicodeWidthStr;
 use super::model::{Align, Cell, Table};
 use crate::{escape_control, markdown_name};
 
-/// Longer names give way to their short forms.
+/// Names of more columns give way to their short forms.
 const NAME: usize = 60;
 
-/// A GitHub table: one line per row, alignment in the second line.
 pub(super) fn render(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     line(table.columns.iter().map(|column| escape_control(&column.header).into_owned()), out)?;
     let rule = |align| if align == Align::Right { "--:" } else { ":--" };

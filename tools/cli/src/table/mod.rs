@@ -10,7 +10,6 @@ use std::io::{self, Write};
 pub use self::model::{Align, Cell, Column, Table, TableOf};
 use crate::color::Paint;
 
-/// How to print a table.
 #[derive(Clone, Copy, Debug)]
 pub enum Layout {
     /// Aligned columns, names shortened to fit.
@@ -18,7 +17,6 @@ pub enum Layout {
         /// How many columns the table may take (see [`crate::terminal::width`]); `None` shortens nothing
         /// that fits 60,000 columns.
         width: Option<usize>,
-        /// Colour for the headers.
         paint: Paint,
     },
     /// RFC 4180 with field names as header and full values.
@@ -29,9 +27,6 @@ pub enum Layout {
 
 impl Table {
     /// Prints the table with a line break at the end.
-    ///
-    /// # Errors
-    /// Those of the writer.
     pub fn render(&self, layout: Layout, out: &mut dyn Write) -> io::Result<()> {
         match layout {
             Layout::Text { width, paint } => text::render(self, width, paint, out),
@@ -45,7 +40,6 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// Two kernels whose names differ only in the middle.
     fn kernels() -> Table {
         let mut table = Table::new([
             Column::name("Kernel").field("name"),

@@ -6,14 +6,12 @@ pub struct Table {
     pub(super) rows: Vec<Vec<Cell>>,
 }
 
-/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     Left,
     Right,
 }
 
-/// The header of a column and how the column is printed.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub(super) header: String,
@@ -24,12 +22,12 @@ pub struct Column {
     pub(super) optional: Option<Optional>,
 }
 
-/// When text omits a column because the table does not fit.
+/// The order in which text omits columns of a table that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Optional {
-    /// Before names become hard to distinguish.
+    /// The column goes before names become hard to distinguish.
     Early,
-    /// Before the table gets wider than allowed.
+    /// The column goes before the table gets wider than allowed.
     Late,
 }
 
@@ -38,7 +36,7 @@ pub(super) enum Optional {
 pub struct Cell {
     pub(super) text: String,
     value: Option<String>,
-    /// Takes the place of a text that does not fit.
+    /// The short form takes the place of a text that does not fit.
     pub(super) short: Option<String>,
 }
 
@@ -82,7 +80,6 @@ impl Column {
         Self { optional: Some(Optional::Late), ..self }
     }
 
-    /// Returns true if the column can be narrower than its texts.
     pub(super) fn is_flexible(&self) -> bool {
         self.shortens || self.wraps
     }
@@ -95,7 +92,6 @@ impl Column {
 }
 
 impl Cell {
-    /// A text that is the same for people and machines.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), value: None, short: None }
     }
@@ -110,7 +106,6 @@ impl Cell {
         Self::number(crate::units::NONE, "")
     }
 
-    /// Returns true if people and machines get the same text.
     pub(super) fn is_text(&self) -> bool {
         self.value.is_none()
     }
@@ -162,7 +157,6 @@ impl<R> TableOf<R> {
 }
 
 impl Table {
-    /// A table without rows.
     pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), rows: Vec::new() }
     }
@@ -182,12 +176,10 @@ impl Table {
         self
     }
 
-    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -206,12 +198,10 @@ impl Table {
         self
     }
 
-    /// The text of the cells of one column.
     pub(super) fn texts(&self, column: usize) -> impl Iterator<Item = &str> {
         self.rows.iter().map(move |row| row[column].text.as_str())
     }
 
-    /// The text and the short form of the cells of one column.
     pub(super) fn names(&self, column: usize) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.rows.iter().map(move |row| (row[column].text.as_str(), row[column].short.as_deref()))
     }

@@ -1,3 +1,5 @@
+//! Tables for people: aligned cells under headers and a rule, in the width of the terminal.
+
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -8,9 +10,8 @@ use unicode_width::UnicodeWidthStr;
 use super::model::{Align, Optional, Table};
 use crate::color::Paint;
 use crate::shorten::shorten_with_forms;
-use crate::{escape_control, wrapped};
+use crate::{escape_control, terminal};
 
-/// Spaces between two columns.
 const SPACE: usize = 2;
 
 /// The shortest column of names; a table that needs less loses other columns.
@@ -25,7 +26,6 @@ const DISPLAY_NAME: usize = 36;
 /// comfy-table counts columns in 16 bits.
 const MAX_WIDTH: usize = 60_000;
 
-/// Headers, a rule and aligned cells, two spaces apart.
 pub(super) fn render(
     table: &Table,
     width: Option<usize>,
@@ -60,12 +60,11 @@ pub(super) fn render(
     let hidden: Vec<&str> = hidden.map(|column| table.columns[column].header.as_str()).collect();
     if !hidden.is_empty() {
         let line = escape_control(&format!("not shown: {}", hidden.join(", "))).into_owned();
-        writeln!(out, "{}", paint.dim(&wrapped(&line, width.unwrap_or(MAX_WIDTH), 0)))?;
+        writeln!(out, "{}", paint.dim(&terminal::wrapped_to(&line, width.unwrap_or(MAX_WIDTH), 0)))?;
     }
     Ok(())
 }
 
-/// The width of each column in full.
 fn natural(table: &Table) -> Vec<usize> {
     let width = |column: usize| {
         let texts = table.texts(column).map(|text| escape_control(text).width());
@@ -95,7 +94,7 @@ fn shown_columns(table: &Table, natural: &[usize], width: usize) -> Vec<usize> {
     shown
 }
 
-/// The texts of these columns, with names shortened so that the table fits `width`.
+/// The texts of the columns, with names shortened so that the table fits `width`.
 fn cells<'a>(table: &'a Table, natural: &[usize], columns: &[usize], width: usize) -> Vec<Vec<Cow<'a, str>>> {
     let (names, others): (Vec<usize>, Vec<usize>) =
         columns.iter().partition(|&&column| table.columns[column].is_flexible());
@@ -116,7 +115,7 @@ fn cells<'a>(table: &'a Table, natural: &[usize], columns: &[usize], width: usiz
             let room = room();
             return table
                 .texts(column)
-                .map(|text| Cow::Owned(wrapped(&escape_control(text), room, 0)))
+                .map(|text| Cow::Owned(terminal::wrapped_to(&escape_control(text), room, 0)))
                 .collect();
         }
         table.texts(column).map(escape_control).collect()

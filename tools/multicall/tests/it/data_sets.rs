@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{Job, Layout, Options};
 
-/// Of torch.profiler on two vendors, JAX, RPD and rocprofv3.
+/// Traces of torch.profiler on two vendors, JAX, RPD and rocprofv3.
 const REAL: [&str; 8] = [
     "kineto/mi300-qwen.json.gz",
     "kineto/h200/gpt-sync.json.gz",
@@ -21,14 +21,12 @@ const REAL: [&str; 8] = [
     "traces/made/rtl-hip.db",
 ];
 
-/// The result of a line of `rtl`: its exit code, output and messages.
 struct Ran {
     code: i32,
     report: String,
     messages: String,
 }
 
-/// Runs `rtl` in a folder.
 fn rtl(folder: &Path, line: &[&str]) -> Ran {
     let output = Command::new(env!("CARGO_BIN_EXE_rtl")).args(line).current_dir(folder).output().unwrap();
     Ran {
@@ -75,14 +73,14 @@ fn small(seed: u64) -> Options {
     Options { ops: 3_000, seed, api: true, ranges: true, shuffle: true, ..Options::default() }
 }
 
-/// Holds that a run has the report of its trace, whole and filtered.
+/// The report of a run is that of its trace, whole and filtered.
 fn assert_same_reports(trace: &Path) {
     let folder = tempfile::tempdir().unwrap();
     add(folder.path(), trace, "one");
     assert_same_with(&[&[], &["--by", "rank"], &["--gpu", "0"]], folder.path(), trace);
 }
 
-/// Holds that the run of the data set `runs` in a folder has the reports of its trace with each of these flags.
+/// The run of the data set `runs` in a folder has the reports of its trace with each of these flags.
 fn assert_same_with(flags: &[&[&str]], folder: &Path, trace: &Path) {
     for &flags in flags {
         let of = |input: &str| rtl(folder, &[&["summary", "--to", "json", input][..], flags].concat());

@@ -5,7 +5,6 @@ use std::process::Command;
 
 use support::{Need, skip};
 
-/// `rtl` and the folders `tools/rtl-*`.
 fn programs() -> Vec<String> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").read_dir().expect("the folder of the tools");
     let names = tools.map(|tool| tool.expect("a tool").file_name().to_string_lossy().into_owned());

@@ -25,7 +25,7 @@ fn write_program(path: &Path, text: &str) {
     fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
 }
 
-/// A tree as `scripts/install` makes it: one program, a link to it, and a page.
+/// The tree has what `scripts/install` makes: one program, a link to it, and a page.
 fn tree(folder: &Path, version: &str) -> PathBuf {
     let prefix = folder.join("prefix");
     fs::create_dir_all(prefix.join("bin")).unwrap();
@@ -83,7 +83,7 @@ struct Release {
 const PLATFORMS: [&str; 3] = ["x86_64-linux-gnu", "x86_64-linux-musl", "aarch64-linux-musl"];
 
 impl Release {
-    /// Each tarball's program prints its platform.
+    /// The program of each tarball prints the platform.
     fn make() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let dist = folder.path().join("dist");
@@ -114,7 +114,7 @@ impl Release {
         assert!(Command::new("sh").args(["-c", sum]).arg(&self.dist).status().unwrap().success());
     }
 
-    /// Installs it on a machine that says this of itself.
+    /// Installs the release on a machine whose `uname` and C library are these.
     fn install(&self, uname: &str, libc: &str) -> (PathBuf, Output) {
         let machine = self.folder.path().join("machine");
         fs::create_dir_all(&machine).unwrap();

@@ -145,7 +145,7 @@ fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     let Some(environment) = Environment::on("experimental") else { return };
     environment.stack.write_starter(&environment.path("bin/python3"), Path::new(PYTHON));
     fs::copy(real::source("my_model.py"), environment.folder.path().join("my_model.py")).unwrap();
-    // As its users write it, but for the number of steps.
+    // Users write this line, with another number of steps.
     let mut traced = environment.shell("rtl trace python3 my_model.py 3", 4);
     let Some(()) = real::with_tinygrad(&mut traced, &environment.stack) else { return };
     let output = traced.output().unwrap();
@@ -166,7 +166,7 @@ fn a_model_that_trains_in_four_processes_gives_one_trace_of_four_ranks() {
     assert!(!trace.metadata.keys().any(|tag| tag.contains("lost:")), "{:?}", trace.metadata);
     let used: BTreeSet<i64> = trace.rows.iter().map(|row| row.gpu).collect();
     assert_eq!(used, (0..4).collect(), "every rank has a GPU of its own");
-    // Of all gradients, in four bytes each: there and back again in each step of each rank.
+    // Each step of each rank copies all gradients, of four bytes each, there and back again.
     let bytes = 4 * ((64 + 1) * 128 + (128 + 1) * 10);
     let copied = "SELECT count(*) FROM rocpd_op JOIN rocpd_string kind ON kind.id = opType_id
                   WHERE kind.string = ?1 AND bytes = ?2";

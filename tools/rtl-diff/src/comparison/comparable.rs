@@ -17,7 +17,7 @@ const MAX_LAUNCH_CHANGE: f64 = 0.01;
 /// A larger relative change of the calls of the typical kernel means different amounts of work.
 const MAX_WORK_CHANGE: f64 = 0.1;
 
-/// Facts with different values, and the number of launches; of ops, where work is compared.
+/// Facts with different values, and the number of launches, or of ops where work is compared.
 pub(super) fn differences(sides: [&[Run]; 2], is_work: bool) -> Vec<Difference> {
     if sides.iter().any(|runs| runs.is_empty()) {
         return Vec::new();
@@ -57,7 +57,6 @@ fn facts(runs: &[Run]) -> BTreeMap<&String, Vec<&str>> {
     facts
 }
 
-/// Kernel launches of a run, averaged.
 fn mean_launches(runs: &[Run]) -> f64 {
     let all: u64 = runs.iter().map(launches).sum();
     all as f64 / runs.len().max(1) as f64
@@ -115,7 +114,6 @@ pub(super) fn reasons(sides: [&[Run]; 2], other_work: Option<&str>, work: Option
     reasons
 }
 
-/// Both values in words, if they are known and differ.
 fn differ(sides: [BTreeSet<String>; 2]) -> Option<[String; 2]> {
     let is_known = sides.iter().all(|side| !side.is_empty());
     (is_known && sides[0] != sides[1])

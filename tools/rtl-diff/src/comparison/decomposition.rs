@@ -8,7 +8,7 @@ use rtl_analysis::profile::Activity;
 
 use crate::input::Run;
 
-/// The run with the median wall, the lower one of two; `None` without runs.
+/// The run with the median wall, the lower one of two, so that the terms are those of a run that was recorded.
 pub(super) fn typical(runs: &[Run]) -> Option<usize> {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&at| (runs[at].wall_ns(), at));

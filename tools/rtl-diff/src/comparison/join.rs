@@ -1,4 +1,4 @@
-//! The kernels of all runs of a side, joined.
+//! Joins the kernels of all runs of a side by name and launch shape, so that each is compared over all runs.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -9,40 +9,37 @@ use rtl_analysis::profile::Kernel;
 use super::types::Waits;
 use crate::input::{Run, label};
 
-/// The kernels of one side.
 #[derive(Debug, Default)]
 pub(super) struct JoinedSide<'a> {
     pub(super) kernels: Vec<JoinedKernel<'a>>,
     /// The position of each kernel of each run in `kernels`.
-    pub(super) of_run: Vec<Vec<usize>>,
-    /// Time of all kernels but collectives, and of all, in all runs, in ns.
+    pub(super) positions: Vec<Vec<usize>>,
+    /// The time of all kernels but collectives, and of all kernels, in all runs, in ns.
     totals: [i128; 2],
 }
 
-/// A kernel of one side.
 #[derive(Debug)]
 pub(super) struct JoinedKernel<'a> {
-    /// The kernel in the first run that has it: the others have its name and launch shape.
+    /// The kernel in the first run that has it; those of other runs have the same name and launch shape.
     pub(super) first: &'a Kernel,
-    /// Name with launch shape: the name by which calibration identifies it.
+    /// The name with the launch shape, by which calibration identifies the kernel.
     pub(super) label: String,
     /// The kernel in each run, `None` where it did not run.
     pub(super) in_runs: Vec<Option<&'a Kernel>>,
     /// The calls in each run; one position is the same run for every kernel.
     pub(super) runs: Vec<KernelRun>,
-    /// The waits of a collective that is compared by transfer: then `runs` are transfers.
+    /// The waits of a collective that is compared by transfer; then `runs` are transfers.
     pub(super) waits: Option<Waits>,
 }
 
 impl<'a> JoinedSide<'a> {
-    /// Joins the kernels of all runs, by name and launch shape.
     pub(super) fn new(runs: &'a [Run]) -> Self {
         let mut side = Self::default();
-        let mut positions = HashMap::new();
+        let mut known = HashMap::new();
         for (at, run) in runs.iter().enumerate() {
-            let mut of_run = Vec::with_capacity(run.profile.kernels.len());
+            let mut positions = Vec::with_capacity(run.profile.kernels.len());
             for kernel in &run.profile.kernels {
-                let position = *positions.entry(key(kernel)).or_insert(side.kernels.len());
+                let position = *known.entry(key(kernel)).or_insert(side.kernels.len());
                 if position == side.kernels.len() {
                     side.kernels.push(JoinedKernel {
                         first: kernel,
@@ -57,14 +54,13 @@ impl<'a> JoinedSide<'a> {
                 let total = i128::from(kernel.run.total_ns);
                 side.totals[1] += total;
                 side.totals[0] += if kernel.collective { 0 } else { total };
-                of_run.push(position);
+                positions.push(position);
             }
-            side.of_run.push(of_run);
+            side.positions.push(positions);
         }
         side
     }
 
-    /// The features by which kernels are matched.
     pub(super) fn features(&self) -> Vec<KernelFeatures> {
         let features = |kernel: &JoinedKernel<'_>| KernelFeatures {
             name: kernel.first.name.clone(),
@@ -76,8 +72,8 @@ impl<'a> JoinedSide<'a> {
         self.kernels.iter().map(features).collect()
     }
 
-    /// The share of a kernel of the GPU time of its side: of all kernels but collectives, because waits would change
-    /// every other share; a collective's own is of all kernels, and without its waits where those are known.
+    /// The share of a kernel in the GPU time of all kernels but collectives, because waits would change every other share.
+    /// The share of a collective is that in the time of all kernels, without its waits where these are known.
     pub(super) fn share(&self, kernel: &JoinedKernel<'_>) -> f64 {
         let own = match &kernel.waits {
             Some(waits) => i128::from(waits.transfer_ns),
@@ -90,7 +86,6 @@ impl<'a> JoinedSide<'a> {
     }
 }
 
-/// Positions of kernels that both sides have.
 pub(super) fn exact([baseline, candidate]: &[JoinedSide<'_>; 2]) -> Vec<(usize, usize)> {
     let candidate: HashMap<_, usize> =
         candidate.kernels.iter().map(|kernel| key(kernel.first)).zip(0..).collect();
@@ -98,7 +93,7 @@ pub(super) fn exact([baseline, candidate]: &[JoinedSide<'_>; 2]) -> Vec<(usize, 
     baseline.filter_map(|(at, kernel)| Some((at, *candidate.get(&key(kernel.first))?))).collect()
 }
 
-/// The matching of these pairs alone.
+/// A matching of nothing but the exact pairs.
 pub(super) fn only(sides: &[JoinedSide<'_>; 2], exact: &[(usize, usize)]) -> Matching {
     let pair = |&(baseline, candidate): &(usize, usize)| Pair {
         baseline,

@@ -1,4 +1,4 @@
-//! Compares two sides of runs: values only; no gate and no format.
+//! Compares two sides of runs. The result has values only: gates and formats are made of it.
 
 mod comparable;
 mod decomposition;
@@ -25,7 +25,7 @@ pub(crate) use self::work::{Item, Whole, WorkComparison, WorkTerms};
 use crate::input::{Run, Steps};
 use crate::settings::Settings;
 
-/// Compares. [`Comparison::incomparable`] is set for a side without runs or without kernels.
+/// [`Comparison::incomparable`] is set for a side without runs or without kernels.
 pub(crate) fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) -> Comparison {
     let sides = [baseline, candidate];
     let mut joined = sides.map(JoinedSide::new);
@@ -42,7 +42,7 @@ pub(crate) fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) 
     rows.sort_by(|one, other| one.sort_key().cmp(&other.sort_key()));
     let typical = decomposition::typical(baseline).zip(decomposition::typical(candidate));
     let typical_runs = typical.map(|(one, other)| [&baseline[one], &candidate[other]]);
-    let positions = typical.map(|(one, other)| [&*joined[0].of_run[one], &*joined[1].of_run[other]]);
+    let positions = typical.map(|(one, other)| [&*joined[0].positions[one], &*joined[1].positions[other]]);
     let decomposition = typical_runs.zip(positions);
     let decomposition =
         decomposition.map(|(runs, positions)| decomposition::decompose(runs, positions, &matching));
@@ -103,19 +103,19 @@ pub(crate) fn compare(baseline: &[Run], candidate: &[Run], settings: &Settings) 
     }
 }
 
-/// Why the figures of a side are off: the first reason of the first run with one, and how many runs have one.
+/// The first reason why the figures of a side are off, and the number of other runs that have one.
 fn limited((runs, side): (&[Run], &str)) -> Option<String> {
     let is_limited = |(trust, _): &&(Trust, String)| *trust == Trust::Limited;
-    let of_run = |run: &&Run| run.distrust.iter().any(|reason| is_limited(&reason));
+    let has_reason = |run: &&Run| run.distrust.iter().any(|reason| is_limited(&reason));
     let (_, first) = runs.iter().flat_map(|run| &run.distrust).find(is_limited)?;
-    let others = match runs.iter().filter(of_run).count() {
+    let others = match runs.iter().filter(has_reason).count() {
         1 => String::new(),
         count => format!(" (and {} more runs)", count - 1),
     };
     Some(format!("{side}: trust is limited: {first}{others}"))
 }
 
-/// Notes on what the figures of a side leave out.
+/// Notes the ops that are in no complete step, which the figures of a side leave out.
 fn left_out((runs, side): (&[Run], &str)) -> Option<String> {
     let steps: Vec<&Steps> = runs.iter().filter_map(|run| run.steps.as_ref()).collect();
     let first = steps.first()?;

@@ -1,4 +1,4 @@
-//! Judges every kernel of a comparison.
+//! Judges every kernel of a comparison: one row for each pair and for each kernel of one side.
 
 use rtl_analysis::compare::history::judge_history;
 use rtl_analysis::compare::{Judgement, KernelPair, Rules, Status, judge};
@@ -9,7 +9,6 @@ use super::sides::Sides;
 use super::types::{Change, Pairing, Row, Waits};
 use crate::settings::Settings;
 
-/// One row for each pair and for each kernel of one side.
 pub(super) fn rows(sides: &[JoinedSide<'_>; 2], matching: &Matching, settings: &Settings) -> Vec<Row> {
     let pairs = matching.pairs.iter().map(|pair| {
         let pairing = Pairing { method: pair.method, score: pair.score };
@@ -43,7 +42,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The kernels at these positions; `None` without any.
+    /// The kernels at the positions; `None` where neither side has one.
     fn new(sides: &'a [JoinedSide<'a>; 2], at: [Option<usize>; 2], pairing: Option<Pairing>) -> Option<Self> {
         let kernels = [0, 1].map(|side| at[side].map(|at| &sides[side].kernels[at]));
         let [baseline, candidate] = kernels.map(|kernel| kernel.and_then(|kernel| kernel.waits));
@@ -73,7 +72,6 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The input of a judgement.
     fn evidence(&self, settings: &Settings) -> KernelPair<'a> {
         let [baseline, candidate] = self.kernels.map(|kernel| kernel.map_or(&[][..], |kernel| &kernel.runs));
         KernelPair {
@@ -86,7 +84,6 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The share on the side where it is larger.
     fn share(&self) -> f64 {
         self.shares[0].max(self.shares[1])
     }
@@ -97,7 +94,7 @@ impl<'a> Pair<'a> {
             [judgement.baseline, judgement.candidate].map(|side| Some(side).filter(|side| side.calls > 0));
         let calls = judgement.baseline.calls.min(judgement.candidate.calls);
         let is_on_both_sides = baseline.is_some() && candidate.is_some();
-        // All of its time, waits included.
+        // A row shows all time of a collective, its waits included.
         let average = |side: usize, total: i64, waits: Option<Waits>| {
             let all = waits.map_or(total, |waits| waits.transfer_ns.saturating_add(waits.wait_ns));
             all as f64 / self.kernels[side].map_or(1, |kernel| kernel.runs.len()) as f64

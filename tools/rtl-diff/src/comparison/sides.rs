@@ -1,8 +1,7 @@
-//! A figure of each side.
+//! A figure of each side, in a file of its own because both kinds of results have such figures.
 
 use serde::Serialize;
 
-/// A figure of each side.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sides<T> {
     pub(crate) baseline: T,

@@ -1,11 +1,11 @@
-//! Figures of whole runs: GPU time, wall, idle share, launches.
+//! Figures of whole runs (GPU time, wall, idle share, launches) with the bound that several runs give their change.
 
 use rtl_analysis::compare::distributions::student_quantile;
 
 use super::types::{Total, Totals};
 use crate::input::Run;
 
-/// Confidence of the lower bound of a change: it is too high once in a hundred comparisons.
+/// The lower bound of a change is too high once in a hundred comparisons.
 const LEVEL: f64 = 0.99;
 
 pub(super) fn totals(sides: [&[Run]; 2]) -> Totals {
@@ -42,8 +42,8 @@ impl Total {
     }
 }
 
-/// The standard deviation of the difference of two means, and its degrees of freedom: with the pooled variance of both
-/// sides. `None` if each side has one value.
+/// The standard deviation of the difference of two means by the pooled variance of both sides, and the degrees of
+/// freedom. `None` if each side has one value.
 fn spread(before: &[f64], after: &[f64]) -> Option<(f64, f64)> {
     let freedom = (before.len() + after.len()).checked_sub(2).filter(|&freedom| freedom > 0)? as f64;
     let squares = |values: &[f64]| {

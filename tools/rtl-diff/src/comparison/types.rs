@@ -13,13 +13,11 @@ use super::work::WorkComparison;
 use crate::args::By;
 use crate::input::Steps;
 
-/// Everything that a comparison found.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     pub(crate) by: By,
     /// The files of each run of the baseline; empty if there is no baseline yet.
     pub(crate) baseline: Vec<Vec<PathBuf>>,
-    /// The files of each run of the candidate.
     pub(crate) candidate: Vec<Vec<PathBuf>>,
     /// All kernels of either side, in order of [`Row::sort_key`].
     pub(crate) rows: Vec<Row>,
@@ -32,13 +30,13 @@ pub(crate) struct Comparison {
     /// Differences in hardware, versions, modes and launches.
     pub(crate) differences: Vec<Difference>,
     pub(crate) notes: Vec<String>,
-    /// Set if the sides did different amounts of work: then totals cannot be compared.
+    /// Set if the sides did different amounts of work, so that totals cannot be compared.
     pub(crate) other_work: Option<String>,
     /// Set if the sides cannot be compared at all, or are not compared because they are not comparable.
     pub(crate) incomparable: Option<String>,
-    /// True if the user can allow the comparison all the same.
+    /// True if `--allow incomparable` would compare the sides.
     pub(crate) is_refused: bool,
-    /// The complete steps of each run of each side, where it has steps.
+    /// The complete steps of each run of each side, where the run has steps.
     pub(crate) steps: [Vec<Option<Steps>>; 2],
     /// The work that is compared in place of kernels.
     pub(crate) work: Option<WorkComparison>,
@@ -61,12 +59,11 @@ pub(crate) struct Difference {
     pub(crate) candidate: String,
 }
 
-/// One figure on both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Total {
-    /// Mean over the runs of the baseline.
+    /// The mean over the runs of the baseline.
     pub(crate) baseline: f64,
-    /// Mean over the runs of the candidate.
+    /// The mean over the runs of the candidate.
     pub(crate) candidate: f64,
     /// The change: relative (0.05 for +5 %), or in points if the figure is itself a share. `None` if one side is empty
     /// or 0.
@@ -75,14 +72,14 @@ pub(crate) struct Total {
     pub(crate) change_at_least: Option<f64>,
 }
 
-/// The figures of one run on both sides.
+/// The figures of one run, on average.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Totals {
-    /// GPU time of all kernels but collectives.
+    /// The GPU time of all kernels but collectives.
     pub(crate) kernel_ns: Total,
-    /// Wall, summed over GPUs.
+    /// The wall is summed over GPUs.
     pub(crate) wall_ns: Total,
-    /// Idle time as a share of wall.
+    /// The idle time as a share of wall.
     pub(crate) idle_share: Total,
     pub(crate) launches: Total,
 }
@@ -90,45 +87,40 @@ pub(crate) struct Totals {
 /// A collective on one side, all runs together.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub(crate) struct Waits {
-    /// Matched collectives: several ranks' calls each.
+    /// The number of matched collectives, each of which is a call of several ranks.
     pub(crate) collectives: u64,
-    /// Calls in them.
+    /// The number of calls that matched collectives consist of.
     pub(crate) calls: u64,
-    /// Transfers of these calls in ns.
     pub(crate) transfer_ns: i64,
-    /// Waits of these calls in ns.
     pub(crate) wait_ns: i64,
 }
 
 impl Waits {
-    /// Mean wait of a call in ns.
     pub(crate) fn mean_wait_ns(&self) -> f64 {
         self.wait_ns as f64 / self.calls.max(1) as f64
     }
 }
 
-/// The status of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Change {
-    /// Slower than is allowed, beyond doubt.
+    /// The kernel is slower than is allowed, beyond doubt.
     Slower,
-    /// Slower beyond doubt, by no more than is allowed.
+    /// The kernel is slower beyond doubt, by no more than is allowed.
     SlowerAllowed,
     Faster,
-    /// Only the candidate has it.
+    /// Only the candidate has the kernel.
     New,
-    /// Only the baseline has it.
+    /// Only the baseline has the kernel.
     Removed,
-    /// Paired with another name by a guess.
+    /// The kernel is paired with another name by a guess.
     Renamed,
     /// The data does not decide.
     Undecided,
-    /// Neither slower nor faster.
+    /// The kernel is neither slower nor faster.
     Unchanged,
 }
 
 impl Change {
-    /// The name in every format.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Slower => "slower",
@@ -149,11 +141,11 @@ impl Serialize for Change {
     }
 }
 
-/// How two names were paired.
+/// The method that paired two names.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Pairing {
     pub(crate) method: Method,
-    /// How sure it is, 0 to 1.
+    /// The certainty of the pair, 0 to 1.
     pub(crate) score: f64,
 }
 
@@ -169,7 +161,7 @@ pub(crate) struct Row {
     pub(crate) change: Change,
     pub(crate) reason: Reason,
     pub(crate) collective: bool,
-    /// Waits on both sides, if the ranks of a collective were matched: then the rest of the row is about transfers, and
+    /// Waits on both sides, if the ranks of a collective were matched. Then the rest of the row is about transfers, and
     /// gated. Other collectives are shown and never gated.
     pub(crate) waits: Option<Sides<Waits>>,
     /// The candidate over the baseline. This, `p` and `q` are known if both sides have the kernel.
@@ -185,29 +177,27 @@ pub(crate) struct Row {
     pub(crate) threshold_source: ThresholdSource,
     /// The smallest slowdown that the comparison would find.
     pub(crate) detectable: Option<f64>,
-    /// How many runs a side would decide an undecided kernel.
+    /// The number of runs a side that would decide an undecided kernel.
     pub(crate) runs_to_decide: Option<usize>,
     /// The share of the GPU time, on the side where that is larger.
     pub(crate) share: f64,
-    /// Change of its time in a run, averaged over runs, in ns.
+    /// The change of the kernel's time in a run, averaged over runs, in ns.
     pub(crate) change_ns: f64,
     /// The calls on each side that has the kernel.
     #[serde(flatten)]
     pub(crate) sides: Sides<Option<Side>>,
-    /// The method that paired the two names, if both sides have the kernel.
     pub(crate) pairing: Option<Pairing>,
-    /// The slope over many past runs.
+    /// The trend over many past runs.
     pub(crate) drift: Option<Drift>,
     /// The share of the GPU time on each side.
     #[serde(skip)]
     pub(crate) shares: [f64; 2],
-    /// True if its share of the GPU time and its calls are large enough to count.
+    /// True if share and calls are large enough for the kernel to count.
     #[serde(skip)]
     pub(crate) is_large: bool,
 }
 
 impl Row {
-    /// The name, with the launch shape if there is one.
     pub(crate) fn label(&self) -> String {
         crate::input::label(&self.name, self.launch.as_deref())
     }
@@ -217,18 +207,18 @@ impl Row {
         [self.sides.baseline, self.sides.candidate].map(Option::unwrap_or_default)
     }
 
-    /// Returns true if its change is beyond doubt, or it is new, removed or renamed.
+    /// Returns true if the change is beyond doubt, or the kernel is new, removed or renamed.
     pub(crate) fn has_changed(&self) -> bool {
         !matches!(self.change, Change::Undecided | Change::Unchanged)
     }
 
-    /// Returns true if the kernel gate applies to it.
+    /// Returns true if the kernel gate applies to the row.
     pub(crate) fn is_gated(&self) -> bool {
         (!self.collective || self.waits.is_some())
             && !matches!(self.change, Change::New | Change::Removed | Change::Renamed)
     }
 
-    /// Slower kernels first, then other changes, then by time.
+    /// The order of the report: slower kernels, then other changes, each by time.
     pub(crate) fn sort_key(&self) -> (Change, Reverse<i64>, &str, Option<&str>) {
         (self.change, Reverse(self.change_ns.abs() as i64), &self.name, self.launch.as_deref())
     }

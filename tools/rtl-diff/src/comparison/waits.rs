@@ -10,7 +10,7 @@ use super::join::JoinedSide;
 use super::types::{Row, Waits};
 use crate::input::Run;
 
-/// With a smaller share of its calls matched with other ranks', the transfers do not represent a kernel.
+/// Transfers represent a kernel if this share of the calls was matched with those of other ranks.
 const MIN_MATCHED: f64 = 0.9;
 
 /// The waits of a kernel over all runs of a side; `None` if its ranks were not matched in one of them.
@@ -48,7 +48,7 @@ pub(super) fn use_transfers([baseline, candidate]: &mut [JoinedSide<'_>; 2], mat
     }
 }
 
-/// Notes on collectives; `typical` are the runs of the decomposition.
+/// `typical` are the runs of the decomposition.
 pub(super) fn notes(rows: &[Row], typical: Option<[&Run; 2]>) -> Vec<String> {
     let mut notes = Vec::new();
     let collectives = || rows.iter().filter(|row| row.collective);

@@ -6,25 +6,23 @@ use serde::Serialize;
 
 use super::sides::Sides;
 
-/// The comparison of operators, modules, categories or steps.
 #[derive(Debug)]
 pub(crate) struct WorkComparison {
     pub(crate) key: WorkKey,
     pub(crate) whole: Option<Whole>,
-    /// Figures of the typical runs.
+    /// The terms of the typical runs.
     pub(crate) terms: Option<WorkTerms>,
-    /// True for times of one step, else they are of a whole run.
+    /// True if times are those of one step and not of a whole run.
     pub(crate) is_per_step: bool,
 }
 
 impl WorkComparison {
-    /// The name of one that is compared, and of several.
     pub(crate) fn nouns(&self) -> [&'static str; 2] {
         nouns(self.key)
     }
 }
 
-/// The name of one, and of several.
+/// Singular and plural.
 pub(super) fn nouns(key: WorkKey) -> [&'static str; 2] {
     match key {
         WorkKey::Operator => ["operator", "operators"],
@@ -34,40 +32,37 @@ pub(super) fn nouns(key: WorkKey) -> [&'static str; 2] {
     }
 }
 
-/// The terms of the wall of a step, or of the whole run where a side has no steps: on each side the items less the overlap plus the idle
-/// time are the wall, to the nanosecond.
+/// The terms of the wall of a step, or of the whole run where a side has no steps. On each side the items less the overlap
+/// plus the idle time are the wall, to the nanosecond.
 #[derive(Debug, Serialize)]
 pub(crate) struct WorkTerms {
-    /// By name.
+    /// The items are in the order of their names.
     pub(crate) items: Vec<Item>,
-    /// Time in which several ops ran at once, counted once less than they ran.
+    /// The time in which several ops ran at once, for each op but one.
     pub(crate) overlap_ns: Sides<i64>,
     pub(crate) idle_ns: Sides<i64>,
     pub(crate) wall_ns: Sides<i64>,
 }
 
-/// One operator, module, category or step.
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
     pub(crate) name: String,
-    /// The time; `None` on a side that lacks it.
+    /// `None` on a side that lacks the item.
     pub(crate) baseline_ns: Option<i64>,
     pub(crate) candidate_ns: Option<i64>,
 }
 
 impl Item {
-    /// Returns true if both sides have it.
     pub(crate) fn is_matched(&self) -> bool {
         self.baseline_ns.is_some() && self.candidate_ns.is_some()
     }
 
-    /// The candidate's time less the baseline's.
     pub(crate) fn change_ns(&self) -> i64 {
         self.candidate_ns.unwrap_or(0).saturating_sub(self.baseline_ns.unwrap_or(0))
     }
 }
 
-/// The GPU time of a step.
+/// The change of the GPU time of a step.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Whole {
     /// The candidate over the baseline.

@@ -1,4 +1,4 @@
-//! The wall of a step of two typical runs in terms of the work that both sides have, and of what only one has.
+//! Divides the wall of a step of two typical runs into the work of both sides and the work of one.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,6 @@ use super::work::{Item, Whole, WorkTerms};
 use crate::input::Run;
 use crate::settings::Settings;
 
-/// The terms of two runs.
 pub(super) fn terms(runs: [&Run; 2]) -> WorkTerms {
     let mut items: BTreeMap<&str, [Option<i64>; 2]> = BTreeMap::new();
     let mut sums = [0_i64; 2];
@@ -39,7 +38,7 @@ pub(super) fn terms(runs: [&Run; 2]) -> WorkTerms {
     }
 }
 
-/// Judges all work of a step; `None` without work.
+/// Judges all work of a step, as if it were one kernel.
 pub(super) fn whole(sides: [&[Run]; 2], settings: &Settings) -> Option<Whole> {
     let [baseline, candidate] =
         sides.map(|runs| runs.iter().filter_map(|run| run.whole.clone()).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Bencher Metric Format: the candidate's kernels, so that bencher.dev can follow them over time. Its measure `latency` is
+//! Bencher Metric Format: the candidate's kernels, so that bencher.dev can follow them over time. The measure `latency` is
 //! in nanoseconds; a name may have 1,024 characters.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,6 @@ use super::json;
 use super::report::Report;
 use crate::comparison::Row;
 
-/// The longest name of a benchmark.
 const MAX_NAME: usize = 1_024;
 
 #[derive(Serialize)]

@@ -1,4 +1,5 @@
-//! The beginning of a report for people: the verdict with what decided it, what changed, what is undecided and how many runs decide it.
+//! The beginning of every report for people: the verdict with what decided it, what changed, what is undecided and how
+//! many runs would decide it.
 
 use std::cmp::Reverse;
 
@@ -12,10 +13,9 @@ use super::work;
 use crate::comparison::{Change, Row};
 use crate::gates::{Gate, Outcome, Rule, signed};
 
-/// Runs a side that show how runs differ.
+/// The advice where too few runs show how runs differ.
 const RUNS: &str = "five runs a side, recorded in turn";
 
-/// The start of every format for people.
 #[derive(Debug)]
 pub(super) struct Digest<'a> {
     /// The verdict in a word or two.
@@ -25,11 +25,10 @@ pub(super) struct Digest<'a> {
     pub(super) changed: Vec<&'a Row>,
     /// Undecided rows that are large enough to count, the largest change first.
     pub(super) undecided: Vec<&'a Row>,
-    /// How many more runs would decide these.
+    /// The number of runs that would decide the undecided rows.
     pub(super) remedy: Option<String>,
-    /// The terms of the change of wall.
     pub(super) wall: Option<String>,
-    /// How many rows are left.
+    /// The number of the other rows.
     pub(super) rest: Option<String>,
     /// The advice on the verdict.
     pub(super) next: Option<String>,
@@ -43,9 +42,9 @@ impl<'a> Digest<'a> {
         changed.sort_by_key(|row| (row.change != Change::Slower, Reverse(row.change_ns.abs() as i64)));
         let is_undecided = |row: &&Row| row.change == Change::Undecided && row.is_large && row.is_gated();
         let undecided: Vec<&Row> = rows.iter().filter(is_undecided).collect();
-        let of_work = report.comparison.work.as_ref().and_then(work::headline);
-        let of_work = of_work.filter(|_| report.gates.is_empty() && report.comparison.incomparable.is_none());
-        let (word, reason) = of_work.unwrap_or_else(|| {
+        let work = report.comparison.work.as_ref().and_then(work::headline);
+        let work = work.filter(|_| report.gates.is_empty() && report.comparison.incomparable.is_none());
+        let (word, reason) = work.unwrap_or_else(|| {
             let word = word(report, &changed, &undecided);
             (word, reason(report, word, &names, &changed, &undecided))
         });
@@ -109,18 +108,18 @@ fn reason(
         changed.iter().copied().filter(move |row| row.change == change && row.is_large && row.is_gated())
     };
     let decided = match (word, failed.or(open)) {
-        ("fail" | "undecided", Some(gate)) => of_gate(report, gate, names),
+        ("fail" | "undecided", Some(gate)) => gate_sentence(report, gate, names),
         ("pass", _) if slower(Change::Slower).next().is_some() => {
             format!("no gate fails on {}", first(slower(Change::Slower), names))
         }
         ("pass", _) => match slower(Change::SlowerAllowed).next() {
             Some(row) => {
-                format!("{} within the allowance", of_rows(slower(Change::SlowerAllowed), row, names))
+                format!("{} within the allowance", rows_sentence(slower(Change::SlowerAllowed), row, names))
             }
             None => "no kernel is slower".to_owned(),
         },
         ("slower", _) => match slower(Change::Slower).next() {
-            Some(row) => of_rows(slower(Change::Slower), row, names),
+            Some(row) => rows_sentence(slower(Change::Slower), row, names),
             None => return slower_wall(report).unwrap_or_default(),
         },
         ("faster", _) => first(slower(Change::Faster), names),
@@ -138,7 +137,7 @@ fn reason(
     }
 }
 
-/// The note that wall is longer although no kernel is slower.
+/// The sentence that wall is longer although no kernel is slower.
 fn slower_wall(report: &Report<'_>) -> Option<String> {
     let comparison = report.comparison;
     let total = &comparison.totals.wall_ns;
@@ -148,7 +147,7 @@ fn slower_wall(report: &Report<'_>) -> Option<String> {
     }
     let terms = comparison.decomposition.total.terms.named();
     let (name, ns) = terms.into_iter().max_by_key(|(_, ns)| *ns)?;
-    // Longer calls are the matter of kernels, which may be undecided.
+    // Longer calls are judged as kernels, which may be undecided.
     let is_of_kernels = matches!(name, "duration" | "mix" | "renamed");
     (!is_of_kernels).then(|| {
         let wall = signed(change, false);
@@ -156,8 +155,7 @@ fn slower_wall(report: &Report<'_>) -> Option<String> {
     })
 }
 
-/// The sentence of a gate, with its kernels first.
-fn of_gate(report: &Report<'_>, gate: &Gate<'_>, names: &DisplayNames) -> String {
+fn gate_sentence(report: &Report<'_>, gate: &Gate<'_>, names: &DisplayNames) -> String {
     let allowed =
         gate.threshold.map(|threshold| format!("allowed {}", signed(threshold, gate.rule == Rule::Idle)));
     let is_presence = matches!(gate.rule, Rule::New | Rule::Removed);
@@ -165,7 +163,7 @@ fn of_gate(report: &Report<'_>, gate: &Gate<'_>, names: &DisplayNames) -> String
         Some(row) if is_presence => {
             format!("{}: {}", gate.message, names.get(&row.name))
         }
-        Some(row) => of_rows(gate.rows.iter().copied(), row, names),
+        Some(row) => rows_sentence(gate.rows.iter().copied(), row, names),
         None if gate.rule == Rule::Kernel || gate.rule == Rule::Comparable => gate.message.clone(),
         None => {
             let allowed = allowed.map(|allowed| format!(", {allowed}")).unwrap_or_default();
@@ -176,11 +174,11 @@ fn of_gate(report: &Report<'_>, gate: &Gate<'_>, names: &DisplayNames) -> String
 
 fn first<'r>(mut rows: impl Iterator<Item = &'r Row> + Clone, names: &DisplayNames) -> String {
     let all = rows.clone();
-    rows.next().map_or_else(String::new, |row| of_rows(all, row, names))
+    rows.next().map_or_else(String::new, |row| rows_sentence(all, row, names))
 }
 
 /// `gemm +20.00% (95% interval +19.81% .. +20.18%, allowed +5.00%) and 2 more`.
-fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>, row: &Row, names: &DisplayNames) -> String {
+fn rows_sentence<'r>(rows: impl Iterator<Item = &'r Row>, row: &Row, names: &DisplayNames) -> String {
     let change = row.ratio.map_or_else(String::new, |ratio| format!(" {}", signed(ratio - 1.0, false)));
     let mut details: Vec<String> = Vec::new();
     if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
@@ -197,7 +195,6 @@ fn of_rows<'r>(rows: impl Iterator<Item = &'r Row>, row: &Row, names: &DisplayNa
     format!("{}{change}{details}{more}", crate::input::label(names.get(&row.name), row.launch.as_deref()))
 }
 
-/// The sentence on what would decide the undecided rows.
 fn remedy(report: &Report<'_>, undecided: &[&Row]) -> Option<String> {
     if report.comparison.incomparable.is_some() {
         return None;
@@ -240,32 +237,23 @@ fn all_of(count: usize) -> String {
     if count == 1 { "it".to_owned() } else { format!("{count} of them") }
 }
 
-/// How many causes of idle time are named.
-const CAUSES: usize = 3;
+const MAX_CAUSES: usize = 3;
 
 /// `wall +362.180 us = duration +470.906 us, idle -108.726 us`.
 fn wall(report: &Report<'_>) -> Option<String> {
     let comparison = report.comparison;
-    if comparison.incomparable.is_some() {
+    if comparison.incomparable.is_some() || comparison.work.is_some() || comparison.typical.is_none() {
         return None;
     }
-    if comparison.work.is_some() {
-        return None;
-    }
-    let [_, _] = comparison.typical?;
     let total = &comparison.decomposition.total;
-    let time = |ns: i64| format!("{}{}", if ns > 0 { "+" } else { "" }, units::duration(ns));
     let mut terms: Vec<(&str, i64)> = total.terms.named().into_iter().filter(|(_, ns)| *ns != 0).collect();
     terms.sort_by_key(|(_, ns)| Reverse(ns.unsigned_abs()));
-    let causes = &comparison.decomposition.idle;
-    let causes: Vec<String> = causes
-        .iter()
-        .take(CAUSES)
-        .map(|change| format!("{} {}", change.cause.label(), time(change.delta_ns)))
-        .collect();
+    let causes = comparison.decomposition.idle.iter().take(MAX_CAUSES);
+    let causes: Vec<String> =
+        causes.map(|idle| format!("{} {}", idle.cause.label(), units::change(idle.delta_ns))).collect();
     let term = |(name, ns): (&str, i64)| match name {
-        "idle" if !causes.is_empty() => format!("{name} {} ({})", time(ns), causes.join(", ")),
-        _ => format!("{name} {}", time(ns)),
+        "idle" if !causes.is_empty() => format!("{name} {} ({})", units::change(ns), causes.join(", ")),
+        _ => format!("{name} {}", units::change(ns)),
     };
     let terms: Vec<String> = terms.into_iter().map(term).collect();
     let runs = match comparison.baseline.len() + comparison.candidate.len() {
@@ -273,10 +261,9 @@ fn wall(report: &Report<'_>) -> Option<String> {
         _ => "between the median runs ",
     };
     let terms = if terms.is_empty() { String::new() } else { format!(" = {}", terms.join(", ")) };
-    Some(format!("{runs}wall {}{terms}", time(total.wall_delta_ns)))
+    Some(format!("{runs}wall {}{terms}", units::change(total.wall_delta_ns)))
 }
 
-/// The rows that are neither shown as changed nor as undecided.
 fn rest(report: &Report<'_>, shown: usize) -> Option<String> {
     let rows = &report.comparison.rows;
     if report.comparison.work.is_some() && report.comparison.incomparable.is_none() {

@@ -13,7 +13,6 @@ use super::report::Report;
 use crate::comparison::Row;
 use crate::gates::{Outcome, signed};
 
-/// The number of annotations of a kind that GitHub shows of one step.
 const LIMIT: usize = 10;
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {

@@ -8,7 +8,7 @@ use super::json;
 use super::report::Report;
 use crate::comparison::Row;
 
-/// Longer names make its charts unreadable.
+/// Longer names make the charts unreadable.
 const MAX_NAME: usize = 200;
 
 #[derive(Serialize)]

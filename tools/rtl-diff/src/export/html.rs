@@ -22,18 +22,13 @@ const TERMS: usize = 16;
 /// A comparison as a part of a page.
 #[derive(Debug)]
 pub struct PagePart {
-    /// The verdict in a word, as a link to the first section.
+    /// The verdict in a word or two, which links to the first section.
     pub badge: Markup,
-    /// The verdict, the change of wall, and the rows.
+    /// The verdict is the first section.
     pub sections: Vec<Section>,
-    /// The report as JSON.
     pub data: Data,
 }
 
-/// The sections of a comparison.
-///
-/// # Errors
-/// None: writing to memory succeeds.
 pub(crate) fn part(report: &Report<'_>) -> io::Result<PagePart> {
     let digest = Digest::new(report);
     let mut document = Vec::new();
@@ -103,16 +98,11 @@ fn verdict(report: &Report<'_>, digest: &Digest<'_>) -> Section {
     Section { id: "comparison", title: "Comparison", note: String::new(), content }
 }
 
-fn change(ns: i64) -> String {
-    let text = units::duration(ns);
-    if ns > 0 { format!("+{text}") } else { text }
-}
-
 fn term(name: &str, ns: i64) -> Term {
-    Term { name: name.to_owned(), value: ns as f64, text: change(ns) }
+    Term { name: name.to_owned(), value: ns as f64, text: units::change(ns) }
 }
 
-/// The change of wall by its terms. Idle time is split by cause where causes are known.
+/// Idle time is split by cause where causes are known.
 fn wall(report: &Report<'_>) -> Option<Section> {
     let comparison = report.comparison;
     let decomposition = &comparison.decomposition;
@@ -143,21 +133,20 @@ fn wall(report: &Report<'_>) -> Option<Section> {
     Some(Section { id: "wall", title: "Change of wall", note: note.to_owned(), content })
 }
 
-/// The change of a step by the work that both sides have.
 fn work(report: &Report<'_>) -> Option<Section> {
     let work = report.comparison.work.as_ref()?;
     let terms = work.terms.as_ref().filter(|terms| terms.wall_ns.baseline > 0)?;
     let [before, after] = [terms.wall_ns.baseline, terms.wall_ns.candidate];
     let content = html! {
         (waterfall("Change of wall time by work", ("baseline", before as f64, &units::duration(before)),
-            ("candidate", after as f64, &units::duration(after)), &of_work(terms)))
+            ("candidate", after as f64, &units::duration(after)), &work_terms(terms)))
     };
     let note = if work.is_per_step { "One step of a typical run." } else { "The whole typical run." };
     Some(Section { id: "work", title: "Change by work", note: note.to_owned(), content })
 }
 
 /// The largest changes first, then the rest, overlap and idle time: wall is work less overlap plus idle time.
-fn of_work(terms: &WorkTerms) -> Vec<Term> {
+fn work_terms(terms: &WorkTerms) -> Vec<Term> {
     let mut items: Vec<(&str, i64)> = terms
         .items
         .iter()
@@ -201,7 +190,7 @@ fn rows(report: &Report<'_>) -> Option<Section> {
             ratio(row.ratio),
             ratio(row.ci_low),
             ratio(row.ci_high),
-            Cell::number(change(row.change_ns.round() as i64), row.change_ns),
+            Cell::number(units::change(row.change_ns.round() as i64), row.change_ns),
             Cell::number(units::fixed(row.share * 100.0, 2), row.share),
             time(row.sides.baseline.map(|side| side.trimmed_mean_ns)),
             time(row.sides.candidate.map(|side| side.trimmed_mean_ns)),
@@ -235,7 +224,7 @@ fn rows(report: &Report<'_>) -> Option<Section> {
     Some(Section { id: "changes", title: "Changes", note: note.to_owned(), content: table.render() })
 }
 
-/// The differences of the recordings, and the files.
+/// The files of both sides, and how their recordings differ.
 fn sides(report: &Report<'_>) -> Option<Section> {
     let comparison = report.comparison;
     let runs = |runs: &[Vec<std::path::PathBuf>]| -> Vec<String> {

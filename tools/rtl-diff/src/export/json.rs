@@ -1,4 +1,4 @@
-//! `rtl-diff/1`, which `docs/reference/rtl-diff.schema.json` describes (a test compares the two). Times are integer nanoseconds;
+//! The document `rtl-diff/1`. A test compares it with `docs/reference/rtl-diff.schema.json`. Times are integer nanoseconds;
 //! ratios, shares and means are floating point; unknown values are null, never NaN.
 
 use std::io::{self, Write};
@@ -40,7 +40,6 @@ struct RunList<'a> {
     steps: &'a [Option<Steps>],
 }
 
-/// The terms of wall by operators, modules, categories or steps.
 #[derive(Serialize)]
 struct Work<'a> {
     is_per_step: bool,
@@ -57,7 +56,6 @@ struct Decomposition<'a> {
     change: &'a WallDecomposition,
 }
 
-/// Writes the report with at most `rows` kernels.
 pub(super) fn render(report: &Report<'_>, rows: usize, out: &mut dyn Write) -> io::Result<()> {
     let comparison = report.comparison;
     let [baseline_run, candidate_run] = [0, 1].map(|side| comparison.typical.map(|runs| runs[side]));
@@ -86,7 +84,6 @@ pub(super) fn render(report: &Report<'_>, rows: usize, out: &mut dyn Write) -> i
     write(&document, out)
 }
 
-/// Writes a JSON document with a line break at its end.
 pub(super) fn write(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, document)?;
     writeln!(out)

@@ -41,7 +41,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "</testsuite>")
 }
 
-/// XML 1.0 cannot represent most control characters, so they become visible ones.
+/// Control characters become visible ones, because XML 1.0 cannot represent most of them.
 fn escaped(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(|line| cli::escape_control(line).into_owned()).collect();
     let end = if text.ends_with('\n') { "\n" } else { "" };

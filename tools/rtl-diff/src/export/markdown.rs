@@ -1,5 +1,4 @@
-//! A comment for a pull request. Its first line is the same in every comment, so that a job can find its earlier one. It
-//! names files and kernels and no command line, which could hold secrets.
+//! A comment for a pull request. It names files and kernels and no command line, which could hold secrets.
 
 use std::io::{self, Write};
 
@@ -10,10 +9,10 @@ use super::report::{RenderOptions, Report};
 use super::tables;
 use super::work;
 
-/// A job finds its own comment by this line.
+/// The first line of every comment, by which a job finds its earlier one.
 const MARKER: &str = "<!-- rtl-diff -->";
 
-/// GitHub refuses comments of more characters than this (its own limit is 65,536).
+/// GitHub refuses comments of more than 65,536 characters.
 const LIMIT: usize = 60_000;
 
 pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
@@ -85,7 +84,6 @@ fn comment(report: &Report<'_>, rows: usize) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// How many rows of a table are left out.
 fn more(out: &mut Vec<u8>, count: usize) -> io::Result<()> {
     if count > 0 {
         writeln!(out, "\nand {} more", cli::units::count(count as u64))?;

@@ -1,4 +1,4 @@
-//! One file per format; all render the same report.
+//! Writes the report in each format that was asked for: one file per format, of one [`Report`].
 
 mod bencher;
 mod digest;
@@ -27,7 +27,6 @@ use self::report::RenderOptions;
 pub(crate) use self::report::Report;
 use crate::args::{self, Format};
 
-/// The number of kernels in text and Markdown unless `--top` is set.
 const DEFAULT_ROWS: usize = 10;
 
 /// The files to write, created before the traces are read; `None` is standard output.
@@ -36,9 +35,6 @@ pub(crate) struct Exports(Vec<(Format, Option<AtomicFile>)>);
 
 impl Exports {
     /// Creates the files of `-o`. Without one, standard output is the only output.
-    ///
-    /// # Errors
-    /// Where a file cannot be created or exists, has the ending of another format, or is an input.
     pub(crate) fn open(output: &args::Output, inputs: &[&Path]) -> Result<Self, Failure> {
         if output.output.is_empty() {
             return Ok(Self(vec![(output.to.unwrap_or_default(), None)]));

@@ -17,10 +17,8 @@ pub(crate) struct Report<'a> {
     pub(crate) verdict: Outcome,
 }
 
-/// How to render a report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RenderOptions {
-    /// The number of kernels.
     pub(crate) rows: usize,
     /// True if text has all tables.
     pub(crate) all: bool,
@@ -29,13 +27,13 @@ pub(crate) struct RenderOptions {
 }
 
 impl<'a> Report<'a> {
-    /// The noun for the rows: `kernel` or `kernels`.
+    /// The noun for `count` rows, such as `kernel` or `kernels`.
     pub(super) fn noun(&self, count: usize) -> &'static str {
         let nouns = self.comparison.work.as_ref().map_or(["kernel", "kernels"], WorkComparison::nouns);
         nouns[usize::from(count != 1)]
     }
 
-    /// The name of a gate for people.
+    /// The name of a gate for people, with the noun of what is compared.
     pub(super) fn title(&self, rule: Rule) -> String {
         match rule {
             Rule::Kernel => format!("any {}", self.noun(1)),
@@ -45,13 +43,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// At most `count` kernels.
     pub(super) fn first_rows(&self, count: usize) -> &'a [Row] {
         &self.comparison.rows[..count.min(self.comparison.rows.len())]
     }
 
-    /// The kernels of the candidate, for services that follow them over time: names are no longer than the service
-    /// allows, and different.
+    /// The kernels of the candidate, for services that follow them over time. The names are different and no longer than
+    /// the service allows.
     pub(super) fn benchmarks(&self, longest_name: usize) -> impl Iterator<Item = (String, &'a Row)> {
         let rows = &self.comparison.rows;
         let labels: Vec<String> = rows.iter().map(Row::label).collect();

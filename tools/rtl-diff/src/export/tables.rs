@@ -12,7 +12,7 @@ use super::report::Report;
 use crate::comparison::{Pairing, Row, Total};
 use crate::gates::{Allowed, Rule, signed};
 
-/// Rows that changed, with what a reader needs first.
+/// The table of changed rows has the columns that a reader needs first.
 pub(super) fn changed(rows: &[&Row]) -> Table {
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let short = short_names(rows);
@@ -22,7 +22,7 @@ pub(super) fn changed(rows: &[&Row]) -> Table {
         .column(Column::left("Status").field("status"), |row| Cell::text(row.change.label()))
         .column(Column::right("Change").field("ratio"), |row| change(row.ratio))
         .column(Column::left("95% interval").field("interval"), |row| interval(row))
-        .column(Column::right("Time a run").field("change_ns").optional_late(), |row| change_of_run(row))
+        .column(Column::right("Time a run").field("change_ns").optional_late(), |row| time_in_run(row))
         .column(Column::right("Share").field("share").optional(), |row| share(row))
         .column(Column::right("Before").field("baseline_trimmed_mean_ns").optional(), |row| {
             trimmed_mean(row.sides.baseline)
@@ -35,7 +35,6 @@ pub(super) fn changed(rows: &[&Row]) -> Table {
         .with_short_names(|text| short.get(text).cloned())
 }
 
-/// Undecided rows, with the number of runs that decide each.
 pub(super) fn undecided(rows: &[&Row]) -> Table {
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let has_runs = rows.iter().any(|row| row.uncertainty == Method::BetweenRuns);
@@ -51,20 +50,18 @@ pub(super) fn undecided(rows: &[&Row]) -> Table {
                 None => Cell::number(format!("> {MAX_RUNS}"), ""),
             }
         })
-        .column(Column::right("Time a run").field("change_ns"), |row| change_of_run(row))
+        .column(Column::right("Time a run").field("change_ns"), |row| time_in_run(row))
         .column(Column::right("Share").field("share").optional(), |row| share(row))
         .build()
         .with_short_names(|text| short.get(text).cloned())
 }
 
-/// All columns of kernels.
 pub(super) fn kernels(rows: &[Row]) -> Table {
     let references: Vec<&Row> = rows.iter().collect();
     let short = short_names(&references);
     with_full_names(rows).with_short_names(|text| short.get(text).cloned())
 }
 
-/// The table with full names only.
 pub(super) fn with_full_names(rows: &[Row]) -> Table {
     let has_launches = rows.iter().any(|row| row.launch.is_some());
     let has_waits = rows.iter().any(|row| row.waits.is_some());
@@ -107,13 +104,10 @@ fn share(row: &Row) -> Cell {
     Cell::number(units::percent(row.share), row.share)
 }
 
-/// The change of its time in a run.
-fn change_of_run(row: &Row) -> Cell {
-    let text = units::duration(row.change_ns.round() as i64);
-    Cell::number(if row.change_ns > 0.0 { format!("+{text}") } else { text }, row.change_ns)
+fn time_in_run(row: &Row) -> Cell {
+    Cell::number(units::change(row.change_ns.round() as i64), row.change_ns)
 }
 
-/// The short forms of the printed names.
 fn short_names(rows: &[&Row]) -> HashMap<String, String> {
     let names = rows.iter().flat_map(|row| [Some(row.name.as_str()), row.former.as_deref()]).flatten();
     let display = DisplayNames::of(names);
@@ -124,7 +118,7 @@ fn short_names(rows: &[&Row]) -> HashMap<String, String> {
     rows.iter().map(short).filter(|(name, short)| name != short).collect()
 }
 
-/// The name, and the former one with the method that paired them and its score.
+/// A renamed kernel has both names, the method that paired them and the score.
 fn name(row: &Row) -> String {
     name_with(row, |name| name)
 }
@@ -158,7 +152,7 @@ pub(super) fn interval(row: &Row) -> Cell {
     })
 }
 
-/// The change of one figure, if it is positive on both sides.
+/// A figure that is 0 on one side has no ratio.
 fn ratio(row: &Row, figure: fn(&Side) -> i64) -> Cell {
     let [before, after] = row.sides().each_ref().map(figure);
     change((before > 0 && after > 0).then(|| after as f64 / before as f64))
@@ -170,7 +164,7 @@ fn probability(row: &Row, value: Option<f64>) -> Cell {
     })
 }
 
-/// Calls of a run; the value has all calls of both sides, the baseline's first.
+/// The text has the calls of a run, the value all calls of the baseline and all of the candidate.
 fn calls(row: &Row) -> Cell {
     let [before, after] = row.sides();
     let [one, other] = [before, after].map(|side| units::count(side.calls / side.runs.max(1) as u64));
@@ -197,10 +191,9 @@ pub(super) fn gates(report: &Report<'_>) -> Table {
         .build()
 }
 
-/// A figure of whole runs: its name, its values, their text, and whether a change is in points.
+/// The name, values and text of a figure of whole runs, and true if a change is in points.
 type Figure<'a> = (&'static str, &'a Total, fn(f64) -> String, bool);
 
-/// Figures of whole runs.
 pub(super) fn totals(report: &Report<'_>) -> Table {
     let totals = &report.comparison.totals;
     let time = |value: f64| units::duration(value.round() as i64);
@@ -251,13 +244,11 @@ pub(super) fn decomposition(report: &Report<'_>) -> Table {
     table.build()
 }
 
-/// Differences of the recordings, one line each.
 pub(super) fn differences_in_words(report: &Report<'_>) -> Vec<String> {
     let differences = report.comparison.differences.iter();
     differences.map(|row| format!("{}: {} and {}", row.what, row.baseline, row.candidate)).collect()
 }
 
-/// Differences of the recordings.
 pub(super) fn differences(report: &Report<'_>) -> Table {
     Table::of(&report.comparison.differences)
         .column(Column::left("Differs").field("what"), |row| Cell::text(row.what.as_str()))
@@ -266,16 +257,15 @@ pub(super) fn differences(report: &Report<'_>) -> Table {
         .build()
 }
 
-/// The number of kernels of each status: `1 regressed, 79 unchanged`.
+/// The number of kernels of each status: `1 slower, 79 unchanged`.
 pub(super) fn change_counts(rows: &[Row]) -> String {
-    // Rows are sorted by status.
+    // Rows are sorted by status, so that those of one status are adjacent.
     let counts: Vec<String> = (rows.chunk_by(|one, other| one.change == other.change))
         .map(|rows| format!("{} {}", units::count(rows.len() as u64), rows[0].change.label()))
         .collect();
     if counts.is_empty() { "no kernels".to_owned() } else { counts.join(", ") }
 }
 
-/// Notes above the tables.
 pub(super) fn notes(report: &Report<'_>) -> Vec<String> {
     let comparison = report.comparison;
     let mut notes: Vec<String> = comparison.other_work.iter().chain(&comparison.notes).cloned().collect();

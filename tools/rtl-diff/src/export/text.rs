@@ -1,4 +1,4 @@
-//! For people at a terminal: readable without colour, the answer in the first line.
+//! The report for people at a terminal: readable without colour, with the answer in the first line.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,7 +16,6 @@ pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn 
     let comparison = report.comparison;
     let paint = options.paint;
     let digest = Digest::new(report);
-    let sentence = |text: &str, indent: usize| cli::terminal::wrapped(&cli::escape_control(text), indent);
     let headline = sentence(&digest.headline(), 2);
     let word = match digest.word {
         word @ ("pass" | "faster" | "unchanged") => paint.green(word),
@@ -54,7 +53,7 @@ pub(super) fn render(report: &Report<'_>, options: RenderOptions, out: &mut dyn 
     Ok(())
 }
 
-/// Which side wins where, and the terms of the wall of a step.
+/// Prints where each side wins, and the terms of the wall of a step.
 fn work(
     report: &Report<'_>,
     work: &WorkComparison,
@@ -62,9 +61,8 @@ fn work(
     options: RenderOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let sentence = |line: &str| cli::terminal::wrapped(&cli::escape_control(line), 2);
     for line in super::work::winners(report, work) {
-        writeln!(out, "{}", sentence(&line))?;
+        writeln!(out, "{}", sentence(&line, 2))?;
     }
     let heading = match (work.key, work.is_per_step) {
         (WorkKey::Step, _) => "Steps by position",
@@ -73,12 +71,11 @@ fn work(
     };
     section(heading, &super::work::table(report, work, options.rows), options, out)?;
     for line in super::work::unmatched(work).iter().chain(&digest.remedy) {
-        writeln!(out, "{}", sentence(line))?;
+        writeln!(out, "{}", sentence(line, 2))?;
     }
     writeln!(out)
 }
 
-/// The parts on changes and on what could not be decided.
 fn changes(digest: &Digest<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let changed = digest.changed.len().min(options.rows);
     let undecided = digest.undecided.len().min(options.rows);
@@ -96,6 +93,10 @@ fn changes(digest: &Digest<'_>, options: RenderOptions, out: &mut dyn Write) -> 
     writeln!(out)
 }
 
+fn sentence(text: &str, indent: usize) -> String {
+    cli::terminal::wrapped(&cli::escape_control(text), indent)
+}
+
 fn heading(word: &str, shown: usize, all: usize) -> String {
     match shown < all {
         true => format!("{word} ({shown} of {})", cli::units::count(all as u64)),
@@ -111,7 +112,7 @@ fn section(heading: &str, table: &Table, options: RenderOptions, out: &mut dyn W
     table.render(options.layout, out)
 }
 
-/// One line for each gate that does not hold, unless a table shows why, and one for the others.
+/// Prints one line for each gate that does not hold, unless a table shows why, and one for all others.
 fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io::Result<()> {
     let mut passed = Vec::new();
     for gate in report.gates {
@@ -123,15 +124,14 @@ fn gates(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) -> io
             passed.push(format!("{}{allowed}", report.title(gate.rule)));
             continue;
         }
-        // The tables show these.
         if gate.rule == Rule::Kernel && !gate.rows.is_empty() {
             continue;
         }
         let line = format!("{} {}{allowed}: {}", gate.outcome.text(), report.title(gate.rule), gate.message);
-        writeln!(out, "{}", cli::terminal::wrapped(&cli::escape_control(&line), 2))?;
+        writeln!(out, "{}", sentence(&line, 2))?;
         if matches!(gate.rule, Rule::Drift | Rule::New | Rule::Removed) {
             for row in gate.rows.iter().take(options.rows) {
-                writeln!(out, "  {}", cli::terminal::wrapped(&cli::escape_control(&row.label()), 2))?;
+                writeln!(out, "  {}", sentence(&row.label(), 2))?;
             }
         }
     }
@@ -156,7 +156,7 @@ fn everything(report: &Report<'_>, options: RenderOptions, out: &mut dyn Write) 
     Ok(())
 }
 
-/// `a.db`, or the number of runs and the first.
+/// The name of the only file, or the number of runs and the first.
 fn described(runs: &[Vec<PathBuf>]) -> String {
     let run = |files: &[PathBuf]| match files {
         [] => String::new(),

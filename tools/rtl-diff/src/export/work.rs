@@ -1,4 +1,5 @@
-//! The comparison of operators, modules, categories or steps: the terms of the wall of a step, and which side wins where.
+//! Sentences and the table of a comparison of operators, modules, categories or steps: the terms of the wall of a step, and
+//! where each side wins.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,8 +15,7 @@ use crate::gates::signed;
 /// From this ratio on a factor is shown in place of a percentage.
 const MANY_TIMES: f64 = 10.0;
 
-/// The longest name in a sentence.
-const NAME: usize = 48;
+const LONGEST_NAME: usize = 48;
 
 /// The word of the verdict where no gate decides, and the sentence of the first line.
 pub(super) fn headline(work: &WorkComparison) -> Option<(&'static str, String)> {
@@ -41,26 +41,24 @@ pub(super) fn headline(work: &WorkComparison) -> Option<(&'static str, String)> 
         0 => String::new(),
         wall => format!("; wall {}", signed(terms.wall_ns.candidate as f64 / wall as f64 - 1.0, false)),
     };
-    let of = change_of(&whole);
-    let idle_ns = idle_change_ns(terms);
+    let ratio = ratio_with_interval(&whole);
+    let idle_ns = terms.idle_ns.candidate.saturating_sub(terms.idle_ns.baseline);
     let is_idle = work.key != WorkKey::Step
         && terms.wall_ns.candidate as f64 > terms.wall_ns.baseline as f64 * (1.0 + LONGER_WALL)
         && idle_ns > 0;
     Some(match is_idle && word != "slower" {
         true => (
             "slower",
-            format!("idle time{step} {}{wall}; GPU time {before} to {after}, {of}", change(idle_ns)),
+            format!(
+                "idle time{step} {}{wall}; GPU time {before} to {after}, {ratio}",
+                units::change(idle_ns)
+            ),
         ),
-        false => (word, format!("GPU time{step} {before} to {after}, {of}{wall}")),
+        false => (word, format!("GPU time{step} {before} to {after}, {ratio}{wall}")),
     })
 }
 
-/// The change of idle time.
-fn idle_change_ns(terms: &WorkTerms) -> i64 {
-    terms.idle_ns.candidate.saturating_sub(terms.idle_ns.baseline)
-}
-
-fn change_of(whole: &Whole) -> String {
+fn ratio_with_interval(whole: &Whole) -> String {
     let change = signed(whole.ratio - 1.0, false);
     match whole.ci_low.zip(whole.ci_high) {
         Some((low, high)) => {
@@ -70,7 +68,7 @@ fn change_of(whole: &Whole) -> String {
     }
 }
 
-/// Where either side wins most beyond doubt: one line each.
+/// One line for each side with the work in which it wins most, beyond doubt.
 pub(super) fn winners(report: &Report<'_>, work: &WorkComparison) -> Vec<String> {
     let is_decided =
         |row: &&Row| matches!(row.change, Change::Slower | Change::SlowerAllowed | Change::Faster);
@@ -79,15 +77,16 @@ pub(super) fn winners(report: &Report<'_>, work: &WorkComparison) -> Vec<String>
     let Some(terms) = &work.terms else { return Vec::new() };
     let names = short_names(terms);
     let most = |sign: i64| {
-        let of = |item: &&Item| item.change_ns().saturating_mul(sign);
-        // Work that nothing of the kind launched is not alike on both sides.
+        let gain = |item: &&Item| item.change_ns().saturating_mul(sign);
+        // Work without an operator or module differs in kind between the sides.
         let is_won = |item: &&Item| {
-            of(item) > 0 && decided.contains(item.name.as_str()) && !item.name.starts_with("(no ")
+            gain(item) > 0 && decided.contains(item.name.as_str()) && !item.name.starts_with("(no ")
         };
         let items = terms.items.iter().filter(is_won);
         let mut items: Vec<&Item> = items.collect();
-        items.sort_by_key(|item| std::cmp::Reverse(of(item)));
-        let word = |item: &&Item| format!("{} {}", names[item.name.as_str()], change(item.change_ns()));
+        items.sort_by_key(|item| std::cmp::Reverse(gain(item)));
+        let word =
+            |item: &&Item| format!("{} {}", names[item.name.as_str()], units::change(item.change_ns()));
         items.iter().take(3).map(word).collect::<Vec<_>>().join(", ")
     };
     let line = |(side, sign): (&str, i64)| {
@@ -98,15 +97,9 @@ pub(super) fn winners(report: &Report<'_>, work: &WorkComparison) -> Vec<String>
 
 fn short_names(terms: &WorkTerms) -> HashMap<&str, String> {
     let names: Vec<&str> = terms.items.iter().map(|item| item.name.as_str()).collect();
-    names.iter().copied().zip(cli::shorten_distinct(&names, NAME)).collect()
+    names.iter().copied().zip(cli::shorten_distinct(&names, LONGEST_NAME)).collect()
 }
 
-fn change(ns: i64) -> String {
-    let text = units::duration(ns);
-    if ns > 0 { format!("+{text}") } else { text }
-}
-
-/// One line of the table.
 struct Line<'a> {
     name: String,
     times_ns: [Option<i64>; 2],
@@ -123,7 +116,7 @@ impl Line<'_> {
     }
 }
 
-/// The terms of wall, with `shown` items of both sides. Their changes sum to that of wall, to the nanosecond.
+/// The terms of wall, with `shown` items of both sides. The changes sum to that of wall, to the nanosecond.
 pub(super) fn table(report: &Report<'_>, work: &WorkComparison, shown: usize) -> Table {
     let Some(terms) = &work.terms else { return Table::default() };
     let rows: HashMap<&str, &Row> =
@@ -206,7 +199,6 @@ fn relative(ratio: f64) -> String {
     }
 }
 
-/// The time of an item on one side.
 type TimeOf = fn(&Item) -> Option<i64>;
 
 /// The largest items that only one side has, one line a side.

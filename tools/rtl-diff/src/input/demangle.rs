@@ -1,10 +1,10 @@
-//! Full names for kernels that are stored mangled.
+//! Gives kernels that are stored mangled their full names.
 
 use std::collections::BTreeMap;
 
 use rtl_analysis::profile::{Activity, Profile};
 
-/// Demangles the names of kernels, as reports do. Names that would become equal to another kernel's stay mangled.
+/// Demangles the names of kernels, as reports do. A name that would become equal to that of another kernel stays mangled.
 pub(super) fn demangle(profile: &mut Profile) {
     let full = |name: &str| rtl_schema::demangle(name).unwrap_or_else(|| name.to_owned());
     let mut stored: BTreeMap<String, &str> = BTreeMap::new();
@@ -28,7 +28,7 @@ pub(super) fn demangle(profile: &mut Profile) {
     sort(profile);
 }
 
-/// Sorts the kernels by name again.
+/// Restores the order by name, which [`Profile`] has.
 fn sort(profile: &mut Profile) {
     let key = |at: &usize| (&profile.kernels[*at].name, &profile.kernels[*at].launch);
     let mut order: Vec<usize> = (0..profile.kernels.len()).collect();

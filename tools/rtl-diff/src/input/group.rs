@@ -12,9 +12,8 @@ use crate::args::Files;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Origin {
     pub(super) path: PathBuf,
-    /// The run id of the job.
     pub(super) run: Option<String>,
-    /// The rank of the only process.
+    /// The rank of the process, where there is only one.
     pub(super) rank: Option<u32>,
 }
 
@@ -84,7 +83,6 @@ fn by_rank(origins: &[Origin], mut members: Vec<usize>) -> Vec<usize> {
     members
 }
 
-/// Two files cannot both be the same rank of one run.
 fn distinct_ranks(origins: &[Origin], members: &[usize]) -> Result<(), Failure> {
     let mut seen: BTreeMap<u32, usize> = BTreeMap::new();
     for &at in members {

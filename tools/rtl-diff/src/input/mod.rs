@@ -8,7 +8,7 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
-use cli::Failure;
+use cli::{Failure, Output};
 use rtl_analysis::profile::{KernelKey, Warmup};
 use rtl_analysis::work::{self, WorkKey};
 
@@ -16,12 +16,17 @@ use self::group::Origin;
 pub(crate) use self::run::{Run, Steps, label};
 use crate::settings::ReadOptions;
 
+/// The files without repetitions, of which the user is warned.
+pub(crate) fn distinct(side: &[PathBuf], is_quiet: bool, out: &mut Output) -> Vec<PathBuf> {
+    let (files, warnings) = cli::without_repetitions(side);
+    for warning in warnings.iter().filter(|_| !is_quiet) {
+        out.warning(warning);
+    }
+    files
+}
+
 /// Reads the runs of one side, one at a time: memory is that of the largest, and with launch shapes 12 bytes for each op
 /// of the others, which are compared call by call.
-///
-/// # Errors
-/// Where a file is neither a trace nor a report, where it is unknown whether several files are runs or ranks, and where
-/// the files contradict the command line.
 pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<Run>, Failure> {
     let (mut origins, mut runs) = (Vec::new(), Vec::new());
     let mut empty = None;
@@ -50,7 +55,7 @@ pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<
             ))
             .with_hint("make one report of all of them: rtl-summary --to json rank*.db"));
         }
-        // Only now are these files known to be ranks of one run, and their order.
+        // Files are known to be ranks of one run, and in which order, only when all have been read.
         trace::read(members.iter().map(|&at| origins[at].path.clone()).collect(), options)
     };
     group::runs(&origins, options.files)?.into_iter().map(run).collect()
@@ -65,12 +70,11 @@ fn read_file(path: &Path, options: &ReadOptions) -> Result<(Origin, Run), Failur
     Ok((Origin::new(path, &rows.tables), trace::reduce(path, rows, options)))
 }
 
-/// Returns true if any of these files is a saved report.
 pub(crate) fn any_report<'a>(mut paths: impl Iterator<Item = &'a Path>) -> bool {
     paths.any(report::is_report)
 }
 
-/// Puts the work of both sides, as far as they have it in common, in place of their kernels. Returns whether shapes of
+/// Puts the work of both sides, as far as they have it in common, in place of their kernels. Returns true if shapes of
 /// operators had to be ignored.
 pub(crate) fn align(sides: [&mut [Run]; 2], key: WorkKey) -> bool {
     let works =
@@ -85,7 +89,7 @@ pub(crate) fn align(sides: [&mut [Run]; 2], key: WorkKey) -> bool {
     aligned.without_shapes
 }
 
-/// A report has no rows left to select from.
+/// A saved report has no rows to select from, so some flags are refused.
 fn check_report(path: &Path, options: &ReadOptions) -> Result<(), Failure> {
     let what = if options.work.is_some() {
         "divided by operator, module, category or step"

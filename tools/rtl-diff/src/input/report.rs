@@ -20,7 +20,7 @@ use super::group::Origin;
 use super::run::Run;
 use super::trace::distrust_of;
 
-/// The other sections are skipped as they are read.
+/// The sections of the report that a comparison needs; serde skips the others as it reads them.
 #[derive(Deserialize)]
 struct Document {
     #[serde(default)]
@@ -32,10 +32,9 @@ struct Document {
     idle: Vec<GpuIdle>,
 }
 
-/// Bytes within which a report names its schema.
+/// A report names its schema within these bytes.
 const START: usize = 256;
 
-/// Returns true if a file starts like a JSON report of rtl-summary.
 pub(super) fn is_report(path: &Path) -> bool {
     let head = rtl_schema::Input::open(path).and_then(|input| input.head()).unwrap_or_default();
     let text = String::from_utf8_lossy(&head[..head.len().min(START)]);
@@ -65,7 +64,7 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
                 Some(&at) => Activity::Kernel(at),
                 None => anyhow::bail!("{name} is missing among the kernels (was the report cut by `--top`?)"),
             },
-            (None, Some(direction)) => Activity::Copies(named(direction)),
+            (None, Some(direction)) => Activity::Copies(direction_of(direction)),
             (None, None) => anyhow::bail!("work of nothing"),
         };
         Ok(ActivityTotal { item, shape: None, calls: part.calls, total_ns: part.total_ns })
@@ -94,8 +93,7 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
     ))
 }
 
-/// The direction of that name in reports.
-fn named(label: &str) -> Direction {
+fn direction_of(label: &str) -> Direction {
     [
         Direction::HostToDevice,
         Direction::DeviceToHost,

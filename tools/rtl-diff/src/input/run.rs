@@ -1,4 +1,4 @@
-//! One run of one side.
+//! One run of one side, whatever it was read from.
 
 use std::path::PathBuf;
 
@@ -10,23 +10,22 @@ use rtl_analysis::trust::Trust;
 use rtl_analysis::work::Work;
 use serde::Serialize;
 
-/// A trace, a saved report, or all rank files of one job.
+/// The run is that of a trace, of a saved report, or of all rank files of one job.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Run {
-    /// In the order of their ranks.
+    /// The files are in the order of their ranks.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) profile: Profile,
-    /// The work that is compared in place of kernels; then `profile` is about that.
+    /// The work that is compared in place of kernels. `profile` is about it where there is one.
     pub(crate) work: Option<Work>,
-    /// All of that work, step by step.
+    /// All work, step by step.
     pub(crate) whole: Option<compare::Run>,
-    /// The complete steps that the figures are about.
+    /// The figures are about these steps.
     pub(crate) steps: Option<Steps>,
-    /// Hardware, versions and modes.
     pub(crate) facts: Vec<Fact>,
-    /// Why its figures cannot be believed, with the file in front.
+    /// The reasons why the figures cannot be believed, each with the file in front.
     pub(crate) distrust: Vec<(Trust, String)>,
-    /// True if it is a saved report, which has no single calls.
+    /// True for a saved report, which has no single calls.
     pub(crate) is_report: bool,
 }
 
@@ -35,13 +34,13 @@ pub(crate) struct Run {
 pub(crate) struct Steps {
     /// The name of the ranges.
     pub(crate) name: String,
-    /// How many are complete.
+    /// The number of complete steps.
     pub(crate) count: usize,
     pub(crate) left_out: LeftOut,
 }
 
 impl Run {
-    /// Wall in ns, summed over GPUs.
+    /// The sum over GPUs.
     pub(crate) fn wall_ns(&self) -> i64 {
         self.profile.gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.wall_ns))
     }

@@ -1,4 +1,4 @@
-//! Traces as runs.
+//! Reads traces and reduces them to runs.
 
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,9 @@ use super::demangle::demangle;
 use super::run::{Run, Steps};
 use crate::settings::ReadOptions;
 
-/// The rows of a file that pass the filters.
 pub(super) struct Rows {
     pub(super) tables: Tables,
-    /// Why the file cannot be trusted; `None` where that is still to be found out.
+    /// The reasons why the file cannot be trusted; `None` where they are still to be found.
     distrust: Option<Vec<(Trust, String)>>,
 }
 
@@ -30,7 +29,6 @@ pub(super) fn rows(path: &Path, options: &ReadOptions) -> Result<Rows, Failure> 
     Ok(Rows { tables, distrust: before })
 }
 
-/// Why the figures of a whole trace cannot be believed.
 fn distrust(analysis: &Analysis<'_>, path: &Path) -> Vec<(Trust, String)> {
     distrust_of(path, health(analysis, None).reasons)
 }
@@ -41,7 +39,6 @@ pub(super) fn distrust_of(path: &Path, reasons: Vec<Reason>) -> Vec<(Trust, Stri
     reasons.map(|reason| (reason.trust, format!("{}: {}", path.display(), reason.sentence))).collect()
 }
 
-/// Reduces the rows of one file to a run.
 pub(super) fn reduce(path: &Path, rows: Rows, options: &ReadOptions) -> Run {
     reduce_all(vec![path.to_owned()], rows, options)
 }
@@ -49,15 +46,15 @@ pub(super) fn reduce(path: &Path, rows: Rows, options: &ReadOptions) -> Run {
 fn reduce_all(files: Vec<PathBuf>, rows: Rows, options: &ReadOptions) -> Run {
     let Rows { mut tables, distrust: mut known } = rows;
     let steps = if options.complete_steps { CompleteSteps::of(&tables) } else { None };
-    let of_whole =
+    let whole =
         |analysis: &Analysis<'_>| files.first().map(|path| distrust(analysis, path)).unwrap_or_default();
     if let Some(steps) = &steps {
-        known.get_or_insert_with(|| of_whole(&Analysis::new(&tables, &Categories::default())));
+        known.get_or_insert_with(|| whole(&Analysis::new(&tables, &Categories::default())));
         steps.retain(&mut tables);
     }
-    // What is sorted for the one is sorted for the other.
+    // One analysis sorts the ops once for all that follows.
     let analysis = Analysis::new(&tables, &Categories::default());
-    let distrust = known.unwrap_or_else(|| of_whole(&analysis));
+    let distrust = known.unwrap_or_else(|| whole(&analysis));
     let mut profile = profile(&analysis, options.by, options.warmup);
     let work = options.work.map(|key| Work::new(&analysis, key, steps.as_ref(), &profile.gpus));
     demangle(&mut profile);
@@ -69,14 +66,14 @@ fn reduce_all(files: Vec<PathBuf>, rows: Rows, options: &ReadOptions) -> Run {
     Run { files, profile, work, steps, facts: facts(&tables), distrust, ..Run::default() }
 }
 
-/// Reads all ranks of a run: their GPUs stay apart, in the order of the files.
+/// The GPUs of the ranks stay apart, in the order of the files.
 pub(super) fn read(files: Vec<PathBuf>, options: &ReadOptions) -> Result<Run, Failure> {
     let mut all = Tables::default();
     let mut reasons = Vec::new();
     for path in &files {
         let Rows { tables, distrust: known } = rows(path, options)?;
-        let of_whole = || distrust(&Analysis::new(&tables, &Categories::default()), path);
-        reasons.extend(known.unwrap_or_else(of_whole));
+        let whole = || distrust(&Analysis::new(&tables, &Categories::default()), path);
+        reasons.extend(known.unwrap_or_else(whole));
         combine::append(&mut all, tables);
     }
     Ok(reduce_all(files, Rows { tables: all, distrust: Some(reasons) }, options))

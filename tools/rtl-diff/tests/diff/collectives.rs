@@ -7,7 +7,6 @@ use crate::{Folder, status};
 
 const COLLECTIVE: &str = "ncclDevKernel_AllReduce_Sum_f16_RING_LL";
 
-/// Steps of the ranks of a job.
 const STEPS: i64 = 60;
 
 impl Folder {
@@ -46,7 +45,7 @@ fn collective(document: &Value) -> &Value {
     kernels.iter().find(|kernel| kernel["name"] == COLLECTIVE).unwrap()
 }
 
-/// The terms of the books add up, for each GPU and in total.
+/// The terms add up to the change of wall, for each GPU and in total.
 fn books_balance(document: &Value) {
     let books = &document["decomposition"];
     for account in books["gpus"].as_array().unwrap().iter().chain([books]) {

@@ -1,4 +1,4 @@
-//! The books as a user reads them, and kernels that have another name.
+//! The terms of wall as a user reads them, and kernels that have another name.
 
 use rtl_write::{NativeWriter, Op};
 
@@ -69,7 +69,7 @@ fn the_same_question_has_the_same_answer() {
     }
 }
 
-/// A trace of one kernel that runs in 100 us with 256 work-items and in 200 us with 512, so often each.
+/// A trace of one kernel that takes 100 us with 256 work-items and 200 us with 512, with so many calls each.
 fn in_two_shapes(folder: &Folder, file: &str, calls: [i64; 2]) {
     let mut writer = NativeWriter::create(folder.path(file)).unwrap();
     let name = writer.intern("gemm").unwrap();

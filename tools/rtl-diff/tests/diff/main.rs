@@ -25,14 +25,13 @@ use support::rusqlite::Connection;
 /// A folder of traces, in which the program runs.
 struct Folder(tempfile::TempDir);
 
-/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,
     messages: String,
 }
 
-/// One kernel of a made trace: its name, how often and how long.
+/// The name, number of calls and duration of a kernel of a made trace.
 type Kernel<'a> = (&'a str, u32, i64);
 
 impl Folder {
@@ -68,7 +67,6 @@ impl Folder {
         self.trace_in(Layout::Native, file, seed, kernels)
     }
 
-    /// Adds metadata to a trace.
     fn tag(&self, file: &str, tag: &str, value: &str) {
         let connection = Connection::open(self.path(file)).unwrap();
         connection.execute("INSERT INTO rocpd_metadata(tag, value) VALUES (?1, ?2)", [tag, value]).unwrap();
@@ -92,7 +90,7 @@ impl Folder {
         }
     }
 
-    /// The answer to `line`, which must end with `code` without a word on standard error.
+    /// The program must end with `code` and print nothing to standard error.
     #[track_caller]
     fn answer(&self, code: i32, line: &str) -> String {
         let run = self.run(line);
@@ -110,17 +108,15 @@ impl Folder {
     }
 }
 
-/// Two runs of one program, between which nothing happened. Durations are those of a training step, in ns.
+/// The kernels of two runs between which nothing happened. Durations are those of a training step, in ns.
 const STEADY: [Kernel<'static>; 3] =
     [("gemm", 40, 100_000), ("softmax", 40, 20_000), ("ncclDevKernel_AllReduce", 20, 9_000)];
 
-/// The status of a kernel in a document.
 fn status<'a>(document: &'a serde_json::Value, name: &str) -> &'a str {
     let kernels = document["kernels"].as_array().unwrap();
     kernels.iter().find(|kernel| kernel["name"] == name).unwrap()["status"].as_str().unwrap()
 }
 
-/// Every file of a folder with its bytes.
 fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap());
     let mut all: Vec<_> = files

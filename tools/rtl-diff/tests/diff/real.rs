@@ -47,7 +47,7 @@ fn write(recording: &Tables, path: &Path, blocks: usize, side: usize, factor: f6
     writer.finish().unwrap();
 }
 
-/// How many kernels a gate could look at, and the names of those that it fails.
+/// The number of kernels that a gate could look at, and the names of those that it fails.
 fn gated(folder: &Folder) -> (usize, Vec<String>) {
     let answer = folder.run("--gate --allow incomparable --to json before.db after.db").answer;
     let document: serde_json::Value = serde_json::from_str(&answer).unwrap();

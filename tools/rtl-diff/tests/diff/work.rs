@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{Folder, status};
 
-/// A made vendor: its GPU, its convolution library and kernel, and the length of that kernel in us.
+/// The GPU, the library and kernel for convolutions, and the length of the kernel in us of a made vendor.
 struct Vendor {
     gpu: &'static str,
     library: &'static str,
@@ -21,7 +21,7 @@ const MI300X: Vendor = Vendor {
     length: 200,
 };
 
-/// A trace of torch.profiler: in each step a convolution, an addition and what else the step has. The end of the step before
+/// A trace of torch.profiler, with a convolution, an addition and `other` in each step. The end of the step before
 /// lies in the trace, too.
 fn torch(folder: &Folder, file: &str, vendor: &Vendor, steps: i64, other: Option<&str>) {
     let mut events = Vec::new();

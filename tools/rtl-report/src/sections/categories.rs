@@ -1,4 +1,4 @@
-//! Where the time went: wall in few parts, and the kernels by category.
+//! The parts of wall time, and the time of kernels by category.
 
 use cli::units;
 use html_page::bars::{self, Bar, Part};
@@ -61,7 +61,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
     Some(Section { id: "categories", title: "Time by category", note: note.to_owned(), content })
 }
 
-/// Wall is work, collectives alone, and idle time.
+/// Wall is divided into work, collectives alone, and idle time.
 fn wall(headline: &Headline) -> Vec<Part> {
     let part = |name: &str, ns: i64, class: String| Part {
         name: name.to_owned(),

@@ -7,7 +7,6 @@ use html_page::table::{Cell, Column, Table};
 
 use crate::view::View;
 
-/// The most rows of the table.
 const ROWS: usize = 256;
 
 pub(super) fn section(view: &View<'_>) -> Option<Section> {

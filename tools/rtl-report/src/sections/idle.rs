@@ -1,4 +1,4 @@
-//! Why GPUs were idle.
+//! The causes of idle time of each GPU, as bars and as a table.
 
 use cli::units;
 use html_page::bars::{self, Bar, Part};

@@ -1,4 +1,4 @@
-//! The kernels: their parts of the time, and their durations.
+//! The kernels with their parts of the time and their durations.
 
 use cli::report::Row;
 use cli::units;
@@ -103,7 +103,7 @@ fn table(view: &View<'_>) -> Table {
     }
 }
 
-/// Shortest, median, percentiles and longest call on a logarithmic scale.
+/// Draws the shortest, the median, percentiles and the longest call on a logarithmic scale.
 fn strip(stats: &Stats, least: f64, most: f64) -> Markup {
     const WIDTH: f64 = 150.0;
     let x = |ns: i64| {

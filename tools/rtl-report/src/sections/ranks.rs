@@ -1,4 +1,4 @@
-//! Ranks side by side: how late they come to collectives, and what they wait.
+//! Ranks side by side: how late each comes to collectives, and how long each waits.
 
 use cli::units;
 use html_page::heat::{self, Row};
@@ -24,7 +24,7 @@ struct About<'a> {
     end_ns: Vec<i64>,
     collectives: u64,
     each: u64,
-    /// The full colour in ns.
+    /// Cells have the full colour from this lateness on, in ns.
     most_ns: i64,
 }
 
@@ -59,7 +59,7 @@ fn label(arrivals: &Arrivals) -> String {
     format!("Lateness of {} ranks in {} collectives", arrivals.ranks.len(), arrivals.collectives)
 }
 
-/// The lateness from which on a cell has the full colour: that of the 98th of 100 cells.
+/// The lateness in ns from which on a cell has the full colour: that of the 98th of 100 cells, so that outliers do not dim the others.
 fn most(arrivals: &Arrivals) -> i64 {
     let mut all: Vec<i64> =
         arrivals.late_ns.iter().flatten().flatten().copied().filter(|&ns| ns > 0).collect();
@@ -67,7 +67,7 @@ fn most(arrivals: &Arrivals) -> i64 {
     if all.is_empty() { 1 } else { *all.select_nth_unstable(at).1 }
 }
 
-/// The latest ranks, in fewer columns.
+/// The rows of the latest ranks, with fewer columns than the script draws.
 fn rows(arrivals: &Arrivals) -> Vec<Row> {
     let full = most(arrivals) as f64;
     let each = arrivals.kernels.len().div_ceil(COLUMNS).max(1);

@@ -1,4 +1,4 @@
-//! How busy each GPU was over time, and with what.
+//! The timeline: how busy each GPU was over time, and with which kernels.
 
 use html_page::heat::{self, Row};
 use html_page::{Bytes, Data, Section, color};
@@ -9,18 +9,17 @@ use serde::Serialize;
 
 use crate::view::{View, percent};
 
-/// The most GPUs whose shares are drawn without the script; those of more have no figures under the pointer.
+/// The most GPUs that are drawn without the script, and the most that have figures under the pointer.
 const ROWS: usize = 64;
 const ROWS_WITH_TIPS: usize = 16;
 
-/// The script needs these beside cells and ops.
+/// The data that the script needs beside cells and ops.
 #[derive(Serialize)]
 struct About<'a> {
     length_ns: i64,
-    /// The first op, from the start of the trace.
+    /// The time from the start of the trace to the first op.
     offset_ns: i64,
     is_complete: bool,
-    /// How many colours there are.
     colors: usize,
     copies: usize,
     other: usize,
@@ -32,9 +31,8 @@ struct About<'a> {
 #[derive(Serialize)]
 struct Gpu<'a> {
     label: &'a str,
-    /// How many cells each level has.
+    /// The number of cells of each level.
     levels: Vec<usize>,
-    /// How many single ops there are.
     ops: usize,
 }
 

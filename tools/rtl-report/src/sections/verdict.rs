@@ -1,4 +1,4 @@
-//! The verdict: what the GPUs did, what was lost, and whether the figures can be believed.
+//! The verdict: the time of the GPUs, the findings, and whether the figures can be believed.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use rtl_analysis::trust::Trust;
 
 use crate::view::{View, percent};
 
-/// The traces, and the badges: that of the trace, and that of its comparison.
+/// The title with the badges of the trace and of the comparison.
 pub(super) fn header(view: &View<'_>, comparison: Option<&Markup>) -> Markup {
     let trust = view.sections().trust.unwrap_or_default();
     let badge = match trust {
@@ -32,7 +32,7 @@ pub(super) fn header(view: &View<'_>, comparison: Option<&Markup>) -> Markup {
     }
 }
 
-/// The recorder, the GPUs and the time.
+/// The recorder, the GPUs, the number of ops and the host.
 fn about(view: &View<'_>) -> String {
     let mut words = Vec::new();
     let infos = || view.document.inputs.iter().filter_map(|input| input.info.as_ref());

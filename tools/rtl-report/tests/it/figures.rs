@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::{page, run};
 
-/// A table of the page and the rows of the report.
 const TABLES: [(&str, &str); 5] = [
     ("categories-table", "/categories"),
     ("kernels", "/kernels"),
@@ -68,7 +67,7 @@ fn same(table: &str, field: &str, cell: &Value, expected: &Value) {
     let [value, shown] = ["value", "shown"].map(|key| cell[key].as_str().unwrap());
     match expected {
         Value::Number(number) => {
-            // Both by one parser, which may err by the last bit.
+            // One parser reads both, because it may err by the last bit.
             assert_eq!(serde_json::from_str::<Value>(value).unwrap(), *expected, "{table} {field}");
             let expected = number.as_f64().unwrap();
             let is_right =

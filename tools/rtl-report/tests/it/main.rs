@@ -10,14 +10,12 @@ mod pictures;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,
     messages: String,
 }
 
-/// Runs the program in a folder.
 fn run(folder: &Path, arguments: &[&str]) -> Run {
     let program = env!("CARGO_BIN_EXE_rtl-report");
     let mut command = Command::new(program);

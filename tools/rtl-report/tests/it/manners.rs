@@ -1,4 +1,4 @@
-//! Outputs and errors.
+//! Files that the program writes or refuses to write, and its errors.
 
 use std::fs;
 

@@ -35,7 +35,6 @@ fn parsed(text: &str) -> Vec<Drawing> {
     drawings
 }
 
-/// Returns true if a drawing is the blessed one.
 fn is_alike(drawing: &Drawing, blessed: &Drawing) -> bool {
     let [now, then] = [drawing, blessed].map(|drawing| drawing.rows.concat());
     let differ = now.bytes().zip(then.bytes()).filter(|(now, then)| now != then).count();

@@ -1,4 +1,4 @@
-//! `rtl-summary/1`.
+//! The document `rtl-summary/1`.
 
 use std::io::Write;
 
@@ -20,7 +20,6 @@ pub(super) fn render(
     Ok(())
 }
 
-/// The document of these reports.
 pub(crate) fn document(
     mut reports: Vec<Report>,
     combined: Option<Report>,
@@ -29,13 +28,13 @@ pub(crate) fn document(
     let top = request.top;
     let cut = |mut sections: Sections| {
         for rows in sections.kernels.iter_mut().chain(&mut sections.groups) {
-            rows.truncate(top.limit(rows.len()));
+            rows.truncate(top);
         }
         if let Some(calls) = &mut sections.api {
-            calls.truncate(top.limit(calls.len()));
+            calls.truncate(top);
         }
         if let Some(latency) = &mut sections.launches {
-            latency.kernels.truncate(top.limit(latency.kernels.len()));
+            latency.kernels.truncate(top);
         }
         sections
     };

@@ -1,4 +1,4 @@
-//! The tables of the text report for issues and pull requests.
+//! The report for issues and pull requests.
 
 use std::io::Write;
 

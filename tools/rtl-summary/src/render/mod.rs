@@ -1,4 +1,4 @@
-//! Prints reports.
+//! Prints reports in the format that was asked for.
 
 mod json;
 mod markdown;
@@ -18,10 +18,7 @@ use crate::request::{Request, is_short};
 use crate::section::{Block, RenderOptions};
 use crate::sections::{self, blocks};
 
-/// Prints the reports in the requested format; `combined` is the report on all traces.
-///
-/// # Errors
-/// Those of the writer.
+/// `combined` is the report on all traces.
 pub(crate) fn render(
     request: &Request<'_>,
     mut reports: Vec<Report>,
@@ -31,7 +28,7 @@ pub(crate) fn render(
     let (inputs, options) = (reports.len(), request.options);
     let format = options.display.format;
     if options.health {
-        // Computed for the verdict alone.
+        // Ranks are computed for the verdict alone.
         reports.iter_mut().chain(&mut combined).for_each(|report| report.sections.ranks = None);
     }
     if format == Format::Json && options.style.is_none() {
@@ -92,7 +89,7 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// One table as RFC 4180, with units in the field names.
+/// Prints one table as RFC 4180, with units in the field names.
 fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Result<(), Failure> {
     let (Some(report), Some(section)) = (report, request.sections.first()) else { return Ok(()) };
     if request.options.info {
@@ -113,7 +110,7 @@ fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Resu
     Ok(())
 }
 
-/// The verdict, and one line for each reason.
+/// Prints the verdict, and one line for each reason.
 fn health(reports: &[Report], inputs: usize, out: &mut Output) -> Result<(), Failure> {
     for report in reports {
         let Some(health) = sections::health(report) else { continue };

@@ -1,9 +1,9 @@
-//! Sections with bold headings for a terminal, and tables that fit its width.
+//! The report for a terminal: sections with bold headings, and tables that fit the width.
 
 use std::io::Write;
 
 use cli::color::Paint;
-use cli::{Failure, Layout, Output, escape_control};
+use cli::{Failure, Layout, Output, escape_control, terminal};
 
 use crate::request::Request;
 use crate::section::{Block, Paragraph};
@@ -20,26 +20,25 @@ pub(super) fn write(
         Block::Lines(lines) => {
             for (label, text) in lines {
                 let label = paint.dim(&format!("{:<10}", format!("{label}:")));
-                writeln!(out, "  {label} {}", wrapped(&escape_control(text), layout, 13))?;
+                writeln!(out, "  {label} {}", wrapped(text, layout, 13))?;
             }
         }
         Block::Table { heading, table } if !table.is_empty() => {
-            let heading = wrapped(&escape_control(heading), layout, 0);
-            writeln!(out, "\n{}", paint.bold(&heading))?;
+            writeln!(out, "\n{}", paint.bold(&wrapped(heading, layout, 0)))?;
             table.render(layout, out)?;
         }
         Block::Table { .. } => {}
         Block::Paragraphs(paragraphs) => {
             for Paragraph { text, details } in paragraphs {
-                writeln!(out, "{}", wrapped(&escape_control(text), layout, 3))?;
+                writeln!(out, "{}", wrapped(text, layout, 3))?;
                 for detail in details {
-                    writeln!(out, "   {}", paint.dim(&wrapped(&escape_control(detail), layout, 9)))?;
+                    writeln!(out, "   {}", paint.dim(&wrapped(detail, layout, 9)))?;
                 }
             }
         }
         Block::Remarks(sentences) => {
             for sentence in sentences {
-                writeln!(out, "{}", wrapped(&escape_control(sentence), layout, 2))?;
+                writeln!(out, "{}", wrapped(sentence, layout, 2))?;
             }
         }
         Block::Findings(sentences) if sentences.is_empty() => {
@@ -50,17 +49,18 @@ pub(super) fn write(
         Block::Findings(sentences) => {
             writeln!(out, "\n{}", paint.bold("Sanity"))?;
             for sentence in sentences {
-                writeln!(out, "{} {}", paint.yellow("!"), wrapped(&escape_control(sentence), layout, 2))?;
+                writeln!(out, "{} {}", paint.yellow("!"), wrapped(sentence, layout, 2))?;
             }
         }
     }
     Ok(())
 }
 
-/// `text` with line breaks so that it fits beside and below an indentation.
+/// `text` without control characters, with line breaks so that it fits beside and below an indentation.
 fn wrapped(text: &str, layout: Layout, indent: usize) -> String {
+    let text = escape_control(text);
     match layout {
-        Layout::Text { width: Some(width), .. } => cli::wrapped(text, width, indent),
-        _ => text.to_owned(),
+        Layout::Text { width: Some(width), .. } => terminal::wrapped_to(&text, width, indent),
+        _ => text.into_owned(),
     }
 }

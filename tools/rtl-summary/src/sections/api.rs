@@ -50,7 +50,6 @@ fn functions(all: &[ApiGroup], shown: usize) -> Table {
     stat_columns(table, scales.call, |row| &row.stats).build()
 }
 
-/// One sentence for each call that had not returned.
 fn unfinished(calls: &[UnfinishedCall]) -> Vec<String> {
     let several = calls.iter().any(|call| call.pid != calls[0].pid);
     let sentence = |call: &UnfinishedCall| {

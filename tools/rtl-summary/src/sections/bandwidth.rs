@@ -24,7 +24,6 @@ pub(crate) static BANDWIDTH: Section = Section {
     ..SECTION_ABOUT_RANKS
 };
 
-/// One row for each operation, communicator and size.
 fn table(rows: &[Bandwidth]) -> Table {
     Table::of(rows)
         .column(Column::left("Operation").field("operation"), |row| Cell::text(&row.operation))

@@ -19,24 +19,20 @@ pub(crate) static COLLECTIVES: Section = Section {
     ..SECTION_ABOUT_RANKS
 };
 
-/// One row for each group of ranks and kernel; a column without figures only where `with_all`.
+/// A column without figures is there only `with_all`.
 fn collectives(ranks: &Ranks, with_all: bool) -> Table {
     let all = ranks.ranks.len();
-    let has_incomplete = ranks.collectives.iter().any(|group| group.incomplete > 0);
-    let table = Table::of(&ranks.collectives)
+    let has_incomplete = with_all || ranks.collectives.iter().any(|group| group.incomplete > 0);
+    Table::of(&ranks.collectives)
         .column(Column::name("Collective").field("kernel"), |group| Cell::text(&group.kernel))
         .column(Column::right("Ranks").field("ranks"), |group| match group.ranks.len() {
             members if members == all => Cell::number(format!("all {all}"), all),
             members => Cell::number(members.to_string(), members),
         })
-        .column(Column::right("Count").field("collectives"), |group| count(group.collectives));
-    let table = match has_incomplete || with_all {
-        true => table.column(Column::right("Incomplete").field("incomplete").optional(), |group| {
+        .column(Column::right("Count").field("collectives"), |group| count(group.collectives))
+        .column_if(has_incomplete, Column::right("Incomplete").field("incomplete").optional(), |group| {
             count(group.incomplete)
-        }),
-        false => table,
-    };
-    table
+        })
         .column(Column::right("Arrival spread").field("arrival_spread_ns"), |group| {
             optional(group.arrival_spread_ns, duration)
         })

@@ -16,11 +16,11 @@ pub(crate) static FINDINGS: Section = Section {
     has_table: false,
     select: |select| {
         select_causes(select);
-        // Calls of other launch shapes do other work.
+        // Late calls are found among those of one launch shape, which do equal work.
         select.shapes = true;
     },
     parts: &[Part::LateCalls, Part::Compared, Part::Sweep, Part::Idle, Part::Steps],
-    // It needs the verdict on the trace: see `compute`.
+    // `compute.rs` sets the fields, because findings need the verdict on the trace.
     blocks: |report, view| {
         let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {
             return Vec::new();
@@ -38,16 +38,14 @@ pub(crate) static FINDINGS: Section = Section {
     ..Section::DEFAULT
 };
 
-/// How many findings the short report has.
+/// The most findings of the short report.
 const FEW: usize = 5;
 
-/// Findings in JSON and in text.
 pub(crate) fn set(report: &mut Report, found: Findings) {
     report.sections.headline = Some(found.headline);
     report.sections.findings = Some(found.findings);
 }
 
-/// The findings to print.
 fn printed<'a>(report: &'a Report, view: RenderOptions<'_>) -> Vec<&'a Finding> {
     let all = report.sections.findings.iter().flatten();
     let worth = all.filter(|finding| !view.is_short || finding.share >= WORTH || finding.cost_ns == 0);
@@ -90,7 +88,7 @@ fn percent(share: f64) -> String {
     format!("{} %", units::fixed(share * 100.0, 1))
 }
 
-/// Which kernels hold the time, and what tuning the first can win.
+/// The sentence on the kernels that hold the time, and on the gain of tuning the first.
 fn kernels(headline: &Headline, view: RenderOptions<'_>) -> Option<String> {
     let first = headline.first_kernel.as_ref()?;
     let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;

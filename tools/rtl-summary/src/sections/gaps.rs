@@ -35,7 +35,7 @@ pub(crate) static GAPS: Section = Section {
     ..Section::DEFAULT
 };
 
-/// How many gaps the short report has.
+/// The most gaps of the short report.
 const FEW: usize = 3;
 
 fn gaps(rows: &[GpuGaps]) -> Table {
@@ -61,7 +61,7 @@ fn whole(nanoseconds: i64) -> String {
     format!("{} {}", number.strip_suffix(".000").unwrap_or(&number), unit.symbol())
 }
 
-/// The longest gaps; `origin` is the start of the trace in ns.
+/// `origin` is the start of the trace in ns.
 fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
     let has_cause = rows.iter().any(|gap| gap.cause.is_some());
     Table::of(rows)

@@ -41,14 +41,14 @@ pub(crate) static GPUS: Section = Section {
     ..Section::DEFAULT
 };
 
-/// How many GPUs the short report has.
+/// The most GPUs of the short report.
 const FEW: usize = 8;
 
-/// The short report leaves out what is a part of busy time.
+/// The short report leaves out the parts of busy time.
 fn gpus(rows: &[&GpuRow], view: RenderOptions<'_>) -> Table {
     let is_whole = !view.is_short;
     let has_collectives = is_whole || rows.iter().any(|row| row.gpu.exposed_collective_ns > 0);
-    let scale = Scale::of_totals(rows.iter().map(|row| row.gpu.wall_ns));
+    let scale = Scale::for_totals(rows.iter().map(|row| row.gpu.wall_ns));
     let bars: Vec<String> = rows.iter().map(|row| bars::of_shares(&row.busy_over_time)).collect();
     Table::of(rows.iter().map(|row| &row.gpu).zip(&bars))
         .column(Column::left("GPU").field("gpu"), |(gpu, _)| Cell::number(&gpu.label, gpu.gpu))

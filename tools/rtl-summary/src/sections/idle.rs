@@ -16,9 +16,9 @@ pub(crate) static IDLE: Section = Section {
     compute: |context, report| {
         let mut gpus = context.analysis.idle().to_vec();
         for gpu in &mut gpus {
-            let of_causes = gpu.causes.iter_mut().flat_map(|cause| &mut cause.longest);
-            let of_calls = gpu.after_blocking.iter_mut().flat_map(|after| &mut after.longest);
-            for gap in gpu.longest.iter_mut().chain(of_causes).chain(of_calls) {
+            let by_cause = gpu.causes.iter_mut().flat_map(|cause| &mut cause.longest);
+            let after_calls = gpu.after_blocking.iter_mut().flat_map(|after| &mut after.longest);
+            for gap in gpu.longest.iter_mut().chain(by_cause).chain(after_calls) {
                 context.names.rename(&mut gap.after);
             }
         }
@@ -37,7 +37,7 @@ pub(crate) static IDLE: Section = Section {
     ..Section::DEFAULT
 };
 
-/// The evidence for the causes of idle time.
+/// Selects the evidence for the causes of idle time.
 pub(super) fn select_causes(select: &mut Select) {
     (select.links, select.api, select.ranges, select.operators, select.python) =
         (true, true, true, true, true);
@@ -45,7 +45,7 @@ pub(super) fn select_causes(select: &mut Select) {
 
 fn causes(gpus: &[GpuIdle]) -> Table {
     let rows = || gpus.iter().flat_map(|gpu| gpu.causes.iter().map(move |cause| (gpu, cause)));
-    let scale = Scale::of_totals(rows().map(|(_, cause)| cause.idle_ns));
+    let scale = Scale::for_totals(rows().map(|(_, cause)| cause.idle_ns));
     Table::of(rows())
         .column(Column::right("GPU").field("gpu"), |(gpu, _)| gpu_number(&gpu.label, gpu.gpu))
         .column(Column::left("Cause").field("cause"), |(_, cause)| Cell::text(cause.cause.label()))
@@ -59,7 +59,7 @@ fn causes(gpus: &[GpuIdle]) -> Table {
 
 fn after_blocking(gpus: &[GpuIdle]) -> Table {
     let rows = || gpus.iter().flat_map(|gpu| gpu.after_blocking.iter().map(move |after| (gpu, after)));
-    let scale = Scale::of_totals(rows().map(|(_, after)| after.cost_ns));
+    let scale = Scale::for_totals(rows().map(|(_, after)| after.cost_ns));
     Table::of(rows())
         .column(Column::right("GPU").field("gpu"), |(gpu, _)| gpu_number(&gpu.label, gpu.gpu))
         .column(Column::left("Calls").field("cause"), |(_, after)| Cell::text(after.cause.label()))
@@ -77,7 +77,6 @@ fn place(places: &[PlaceIdle]) -> Cell {
     optional(places.first(), |row| Cell::text(row.place.label()))
 }
 
-/// Limits of the statement, as sentences.
 fn remarks(gpus: &[GpuIdle]) -> Vec<String> {
     let is_unknown = |cause: &CauseIdle| cause.cause == Cause::Unknown;
     let unknown = gpus.iter().any(|gpu| gpu.causes.iter().any(is_unknown));

@@ -20,7 +20,6 @@ pub(crate) static IMBALANCE: Section = Section {
     ..SECTION_ABOUT_RANKS
 };
 
-/// One row for each kernel that several ranks ran.
 fn imbalance(kernels: &[KernelImbalance]) -> Table {
     Table::of(kernels)
         .column(Column::name("Kernel").field("name"), |kernel| Cell::text(&kernel.name))

@@ -52,7 +52,8 @@ pub(crate) static KERNELS: Section = Section {
     ..Section::DEFAULT
 };
 
-/// The rows of the groups to print and their keys, where they are kernels with keys. A trace may have a million kernels.
+/// The rows of the groups to print, and the keys of those that are kernels with keys. Only these are copied and renamed,
+/// because a trace may have a million kernels.
 fn rows(
     context: &Context<'_>,
     all: &mut Option<AllGroups>,
@@ -62,7 +63,7 @@ fn rows(
     *all = Some(AllGroups { count: groups.len(), scales });
     let mut sorted: Vec<&Group> = groups.iter().collect();
     kernels::sort(&mut sorted, context.sort);
-    sorted.truncate(context.top.limit(groups.len()));
+    sorted.truncate(context.top);
     let key = |group: &&Group| context.keys.as_ref().and_then(|keys| keys.key(&group.label));
     let keys = sorted.iter().map(key).collect();
     let renamed = sorted.into_iter().map(|group| {

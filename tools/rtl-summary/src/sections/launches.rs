@@ -27,7 +27,6 @@ pub(crate) static LAUNCHES: Section = Section {
     ..Section::DEFAULT
 };
 
-/// The start of the latency, for the heading.
 fn source(latency: &Latency) -> &'static str {
     match (latency.sources.enqueued, latency.sources.called) {
         (_, 0) => "from enqueueing to the start on the GPU",
@@ -36,21 +35,20 @@ fn source(latency: &Latency) -> &'static str {
     }
 }
 
-/// All kernels, all copies, then each kernel.
+/// The table has all kernels, all copies, then each kernel.
 fn latency(latency: &Latency, shown: usize) -> Table {
     let kernels = latency.kernels.iter().map(|kernel| (kernel.name.as_str(), &kernel.stats));
     let totals = [("(all kernels)", &latency.all), ("(copies)", &latency.copies)];
     let totals = totals.into_iter().filter(|(_, stats)| stats.calls > 0);
     let rows: Vec<(&str, &Stats)> = totals.chain(kernels.take(shown)).collect();
     let totals = [&latency.all, &latency.copies].into_iter().filter(|stats| stats.calls > 0);
-    let scale = Scale::of_calls(totals.chain(latency.kernels.iter().map(|kernel| &kernel.stats)));
+    let scale = Scale::for_calls(totals.chain(latency.kernels.iter().map(|kernel| &kernel.stats)));
     let table = Table::of(rows)
         .column(Column::name("Launches of").field("name"), |(name, _)| Cell::text(*name))
         .column(Column::right("Count").field("calls"), |(_, stats)| count(stats.calls));
     stat_columns(table, scale, |(_, stats)| stats).build()
 }
 
-/// Ops without a launch latency.
 fn excluded(latency: &Latency) -> Vec<String> {
     let reasons = [
         (

@@ -30,7 +30,7 @@ pub(crate) static OPERATORS: Section = Section {
     ..Section::DEFAULT
 };
 
-/// The groups of one name as one, whatever the shapes: rows for people have different names.
+/// Merges the groups of one name, whatever their shapes, so that rows for people have different names.
 fn by_name(all: &[OperatorGroup]) -> Vec<OperatorGroup> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut merged: Vec<OperatorGroup> = Vec::new();
@@ -55,7 +55,7 @@ fn by_shapes(all: &OperatorReport) -> Table {
 }
 
 fn groups_table(rows: &[OperatorGroup], all_ns: i64) -> TableOf<&OperatorGroup> {
-    let scale = Scale::of_totals(rows.iter().map(|row| row.gpu_ns));
+    let scale = Scale::for_totals(rows.iter().map(|row| row.gpu_ns));
     let has_backward = rows.iter().any(|row| row.backward_gpu_ns > 0);
     Table::of(rows)
         .column(Column::name("Operator").field("name"), |row| Cell::text(&row.name))
@@ -74,7 +74,6 @@ fn part(time: i64, all: i64) -> f64 {
     if all == 0 { 0.0 } else { time as f64 / all as f64 }
 }
 
-/// A sentence where operators launched only a part of the work.
 fn outside(all: &OperatorReport) -> Option<String> {
     let outside = all.gpu_ns.saturating_sub(all.in_operators_ns);
     let share = 100.0 * part(outside, all.gpu_ns);

@@ -39,7 +39,6 @@ fn depth(rows: &[Depth]) -> Table {
     table.build()
 }
 
-/// Limits of these figures, as sentences.
 fn remarks(queues: &Queues) -> Vec<String> {
     let gpus = || queues.depth.iter().filter(|depth| depth.queue.is_none());
     let unknown: u64 = gpus().map(|depth| depth.sources.unknown).sum();

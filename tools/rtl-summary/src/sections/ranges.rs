@@ -37,7 +37,7 @@ fn heading(ranges: &RangeReport) -> String {
 
 fn ranges(rows: &[RangeGroup]) -> Table {
     // A marker has no duration and encloses no ops.
-    let of_range = |row: &RangeGroup, cell: Cell| match row.marker {
+    let unless_marker = |row: &RangeGroup, cell: Cell| match row.marker {
         true => Cell::number(units::NONE, 0),
         false => cell,
     };
@@ -48,15 +48,15 @@ fn ranges(rows: &[RangeGroup]) -> Table {
         })
         .column(Column::right("Count").field("count"), |row| count(row.count))
         .column(Column::right("Host total").field("total_ns"), |row| {
-            of_range(row, duration(row.stats.total_ns))
+            unless_marker(row, duration(row.stats.total_ns))
         })
         .column(Column::right("Host mean").field("mean_ns").optional_late(), |row| {
-            of_range(row, mean_duration(row.stats.mean_ns))
+            unless_marker(row, mean_duration(row.stats.mean_ns))
         })
-        .column(Column::right("Ops").field("ops"), |row| of_range(row, count(row.ops)))
-        .column(Column::right("GPU time").field("gpu_ns"), |row| of_range(row, duration(row.gpu_ns)))
+        .column(Column::right("Ops").field("ops"), |row| unless_marker(row, count(row.ops)))
+        .column(Column::right("GPU time").field("gpu_ns"), |row| unless_marker(row, duration(row.gpu_ns)))
         .column(Column::right("GPU busy").field("gpu_busy_ns").optional_late(), |row| {
-            of_range(row, duration(row.gpu_busy_ns))
+            unless_marker(row, duration(row.gpu_busy_ns))
         })
         .build()
 }

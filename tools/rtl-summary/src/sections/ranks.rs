@@ -25,7 +25,7 @@ pub(crate) static RANKS: Section = Section {
     ..SECTION_ABOUT_RANKS
 };
 
-/// The declaration that `ranks`, `collectives`, `bandwidth` and `imbalance` share: they print parts of one JSON field.
+/// The declaration that `ranks`, `collectives`, `bandwidth` and `imbalance` share, because they print parts of one field.
 pub(super) const SECTION_ABOUT_RANKS: Section = Section {
     printed: Printed::ByRank,
     select: |select| {
@@ -49,7 +49,7 @@ fn compute(context: &Context<'_>, report: &mut Report) {
     report.sections.ranks = Some(ranks);
 }
 
-/// One row for each rank. Figures that need aligned clocks come before the others.
+/// Figures that need aligned clocks come before the others.
 fn table(ranks: &Ranks) -> Table {
     let steps: HashMap<&str, _> =
         ranks.steps.iter().flat_map(|steps| &steps.ranks).map(|rank| (rank.name.as_str(), rank)).collect();
@@ -88,7 +88,6 @@ fn table(ranks: &Ranks) -> Table {
         .build()
 }
 
-/// Steps, the straggler, limits of the figures, and outliers.
 fn remarks(ranks: &Ranks, view: RenderOptions<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(steps) = &ranks.steps {

@@ -24,7 +24,6 @@ pub(crate) static SANITY: Section = Section {
     ..Section::DEFAULT
 };
 
-/// One sentence for each finding.
 fn findings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::section::{Block, Printed, Section};
 use crate::tables::counted;
 
-/// The number of ops from which the report states that figures are exact.
+/// From this number of ops on the report states that figures are exact, because users of other tools expect samples.
 const MANY_OPS: u64 = 50_000_000;
 
 pub(crate) static TRACE: Section = Section {
@@ -123,7 +123,6 @@ fn list(numbers: &[i64]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// The number of ops by kind, without separators in either number.
 fn ops(rows: &RowCounts) -> String {
     let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),

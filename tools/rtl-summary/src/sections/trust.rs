@@ -13,7 +13,7 @@ pub(crate) static TRUST: Section = Section {
     has_table: false,
     select: |select| (select.links, select.ranges, select.api) = (true, true, true),
     parts: &[Part::Sweep],
-    // It is about the whole trace, whatever the region of interest: see `compute`.
+    // `compute.rs` sets the fields: the verdict is about the whole trace, whatever the region of interest.
     blocks: |report, view| {
         let health = health(report);
         let shown = health.filter(|health| view.is_chosen || health.trust > Trust::Good);
@@ -22,19 +22,19 @@ pub(crate) static TRUST: Section = Section {
     ..Section::DEFAULT
 };
 
-/// The verdict of a report, if it was asked for.
 pub(crate) fn health(report: &Report) -> Option<Health> {
     let sections = &report.sections;
     let reasons = sections.trust_reasons.clone().unwrap_or_default();
     sections.trust.map(|trust| Health { trust, reasons })
 }
 
-/// A reason that the section `trace` has said as a note is not repeated, and remarks are for those who ask.
+/// A reason that is a note of the section `trace` is not repeated, and remarks are for those who ask.
 fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str, String)> {
     let notes = report.input.info.iter().flat_map(|info| &info.notes);
     let notes: Vec<&String> = notes.collect();
-    let said = |reason: &&Reason| !notes.contains(&&reason.sentence);
-    let reasons = health.reasons.iter().filter(said).filter(|reason| is_chosen || reason.trust > Trust::Good);
+    let is_new = |reason: &&Reason| !notes.contains(&&reason.sentence);
+    let reasons =
+        health.reasons.iter().filter(is_new).filter(|reason| is_chosen || reason.trust > Trust::Good);
     let words: Vec<(&str, String)> = sentences(reasons).into_iter().map(|line| ("Trust", line)).collect();
     match words.is_empty() && is_chosen {
         true => vec![("Trust", health.trust.label().to_owned())],
@@ -42,7 +42,7 @@ fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str
     }
 }
 
-/// One line a reason: `limited: GPU events of 3 of 8 steps ...`. Of traces with the same reason the first is quoted.
+/// One line for each reason, such as `limited: GPU events of 3 of 8 steps ...`. The first of several traces is quoted.
 pub(crate) fn sentences<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<String> {
     let mut groups: Vec<(&Reason, usize)> = Vec::new();
     for reason in reasons {

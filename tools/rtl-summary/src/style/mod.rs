@@ -1,4 +1,4 @@
-//! The reports of other tools, in their layouts.
+//! The reports of other tools in their layouts, for scripts that read them.
 
 pub mod rocprofv3;
 pub mod rpt;

@@ -16,7 +16,7 @@ const HEAD: [&str; 9] = [
     "STDDEV",
 ];
 
-/// The table as text, with the label `SUMMARY`; nothing for a trace without records.
+/// A trace without records has no table.
 pub fn render(summary: &Summary) -> String {
     if summary.rows.is_empty() {
         return String::new();
@@ -67,7 +67,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
-/// As C prints it: the exponent has a sign and at least two digits.
+/// The exponent has a sign and at least two digits, as C prints it.
 fn scientific(nanoseconds: f64) -> String {
     let text = format!("{nanoseconds:.3e}");
     let Some((digits, power)) = text.split_once('e') else { return text };

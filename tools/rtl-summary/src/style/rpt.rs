@@ -2,10 +2,10 @@
 
 use rtl_analysis::rpt::{Op, Region, Report, Resource, Row};
 
-/// How many rows of a resource RTG's report shows.
+/// RTG's report shows this number of rows of a resource.
 pub const TOP: usize = 20;
 
-/// The report as text: three lines about the region, then a table per resource.
+/// Three lines are about the region, and each resource has a table.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     match &report.region {

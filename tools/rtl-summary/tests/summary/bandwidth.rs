@@ -83,7 +83,7 @@ fn a_trace_that_states_no_sizes_has_no_bandwidth() {
     assert!(!folder.answer("late-arriver.db --by rank").contains("Bandwidth of"));
 }
 
-/// Of each bucket: its size, collectives, bytes, transfer and shortest calls in ns.
+/// The size, collectives, bytes, transfer and shortest calls in ns of each bucket.
 fn by_python(files: &[PathBuf]) -> Option<Vec<[i64; 5]>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/summary/bandwidth_oracle.py");
     let Ok(output) = Command::new("python3").arg(script).args(files).output() else {
@@ -116,7 +116,7 @@ fn python_computes_the_same_bandwidth_of_real_jobs() {
         let mut rows = report["ranks"]["bandwidth"].as_array().unwrap().clone();
         rows.sort_by_key(|row| row["from_bytes"].as_i64());
         assert_eq!(rows.len(), expected.len(), "{job}");
-        // What the ranks did in large groups tells also of small ones that their clocks are one.
+        // The collectives of large groups show that the clocks of small groups are one, too.
         let timing = "transfer";
         for (row, &[from_bytes, count, bytes, time, _]) in rows.iter().zip(&expected) {
             is_small |= count < 10;

@@ -1,4 +1,4 @@
-//! Why GPUs were idle: as people and scripts read it.
+//! Causes of idle time as people and scripts read them.
 
 use snapbox::{assert_data_eq, str};
 use support::Layout;

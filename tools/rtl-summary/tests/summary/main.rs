@@ -30,7 +30,6 @@ use support::Layout;
 /// A folder of traces, in which the program runs.
 struct Folder(tempfile::TempDir);
 
-/// The result of one call of the program.
 struct Run {
     code: i32,
     answer: String,
@@ -51,14 +50,12 @@ impl Folder {
         folder
     }
 
-    /// Adds a story in any layout.
     fn story(&self, name: &str, layout: Layout, file: &str) -> PathBuf {
         let path = self.path(file);
         std::fs::copy(support::fixture_in(name, layout), &path).unwrap();
         path
     }
 
-    /// Adds any file.
     fn file(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         std::fs::write(&path, bytes).unwrap();
@@ -83,7 +80,7 @@ impl Folder {
         Run::of(&mut self.program(line))
     }
 
-    /// The answer to `line`, which must succeed without a word on standard error.
+    /// The program must succeed and print nothing to standard error.
     #[track_caller]
     fn answer(&self, line: &str) -> String {
         let run = self.run(line);

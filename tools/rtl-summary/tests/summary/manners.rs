@@ -46,7 +46,6 @@ fn the_help_has_two_examples_and_the_exit_codes() {
     }
 }
 
-/// Every file of a folder with its bytes.
 fn contents(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder.0.path()).unwrap().map(|file| file.unwrap());
     files.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()

@@ -142,7 +142,6 @@ fn kernels_go_by_the_names_that_were_asked_for() {
     assert_eq!(names.collect::<Vec<_>>(), ["ncclDevKernel_AllReduce_Sum_f16_RING_LL"]);
 }
 
-/// The answer of a query of `sql/queries/`, as objects by column.
 fn query(connection: &Connection, name: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../sql/queries/{name}.sql"));
     let mut statement = connection.prepare(&std::fs::read_to_string(path).unwrap()).unwrap();
@@ -196,7 +195,7 @@ fn together(path: &Path, files: &[PathBuf], rows: &str, behind: &[i64]) -> Conne
     all
 }
 
-/// Field by field; means may differ by a rounding.
+/// The objects are equal field by field; means may differ by a rounding.
 #[track_caller]
 fn equal(ours: &Value, theirs: &Value, fields: &[(&str, &str)]) {
     for (mine, yours) in fields {
@@ -276,7 +275,7 @@ fn sql_says_the_same_of_a_merged_trace_on_one_clock() {
     let files = job.generate(folder.0.path()).unwrap();
     let behind: Vec<i64> = (0..6).map(|rank| job.clock(rank / 2, 0) - job.clock(0, 0)).collect();
     let sql = together(&folder.path("job.db"), &files, NATIVE, &behind);
-    // Without a word on its clock the ranks of several boots have none in common.
+    // Ranks of several boots have no clock in common unless the trace states one.
     assert_eq!(folder.json("job.db --by rank")["ranks"]["ranks"][0]["wait_ns"], Value::Null);
     sql.execute("INSERT INTO rocpd_metadata(tag, value) VALUES ('clock', '{\"bootId\":\"b0\"}')", [])
         .unwrap();

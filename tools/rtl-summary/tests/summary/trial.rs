@@ -74,7 +74,7 @@ impl Trial {
         self.report[section].as_array().unwrap()
     }
 
-    /// The rows of a section and those of a query are the same by `key`, field by field.
+    /// The rows of a section are those of a query by `key`, field by field.
     #[track_caller]
     pub(crate) fn equal(&self, what: &str, key: &str, ours: &[Value], theirs: &[Row], fields: &[&str]) {
         let ours: BTreeMap<String, &Value> = ours.iter().map(|row| (row[key].to_string(), row)).collect();
@@ -197,7 +197,7 @@ impl Trial {
             let [kc, km, cm] = ["kernel collective", "kernel copy", "collective copy"]
                 .map(|classes| self.union(gpu, classes));
             let all = self.union(gpu, "kernel collective copy");
-            // What two sets share is what their sizes exceed the size of their union by.
+            // The sizes of two sets exceed the size of their union by what they share.
             let [both_kc, both_km, both_cm] = [k + c - kc, k + m - km, c + m - cm];
             let three = all - k - c - m + both_kc + both_km + both_cm;
             assert_eq!(ours["busy_ns"], all);
@@ -498,7 +498,7 @@ pub(crate) fn value(stored: ValueRef<'_>) -> Value {
     }
 }
 
-/// Two floating point figures are the same but for rounding.
+/// Two floating point figures are equal but for rounding.
 #[track_caller]
 pub(crate) fn close(one: f64, other: f64) {
     let error = (one - other).abs() / one.abs().max(other.abs()).max(1.0);

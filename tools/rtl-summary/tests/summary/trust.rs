@@ -70,7 +70,6 @@ impl Torch {
     }
 }
 
-/// Exit code and lines of `--health`.
 fn health(torch: &Torch) -> (i32, String) {
     let folder = Folder::new();
     folder.file("run.json", torch.text());
@@ -315,7 +314,7 @@ fn the_ranks_that_wait_for_a_slow_one_are_seen_beside_each_other() {
     );
 }
 
-/// Of 30 real steps of one graph launch and one kernel launch each, the GPU's events of the last 28 are taken away.
+/// The real steps are 30, of one graph launch and one kernel launch each; the GPU's events of the last 28 are taken away.
 #[test]
 fn a_real_trace_that_is_thinned_says_what_it_lacks() {
     let path = support::shared().map(|shared| shared.join("kineto/h200/compiled.json.gz"));

@@ -28,7 +28,6 @@ fn failure(arguments: &[&str], folder: &Path) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// The report of rtl-summary on the same file.
 fn summary(path: &Path) -> Value {
     use clap::Parser;
     let line = [

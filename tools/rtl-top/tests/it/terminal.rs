@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Terminal {
     child: Child,
     controller: File,
-    /// Keeps the terminal when the program has ended.
+    /// The open file keeps the terminal when the program has ended.
     side: File,
     output: Receiver<Vec<u8>>,
     written: Vec<u8>,
@@ -63,7 +63,6 @@ impl Terminal {
         resize(&self.controller, columns, lines);
     }
 
-    /// Waits until the screen shows a text.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let until = Instant::now() + PATIENCE;
         while Instant::now() < until {

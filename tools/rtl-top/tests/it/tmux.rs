@@ -17,7 +17,7 @@ struct Tmux {
 }
 
 impl Tmux {
-    /// `None`, and one line, where tmux is missing.
+    /// Where tmux is missing the test prints one line and is skipped.
     fn new(folder: &Path) -> Option<Self> {
         if !Command::new("tmux").arg("-V").output().is_ok_and(|output| output.status.success()) {
             skip(Need::Machine, "no tmux (apt-get install tmux)");
@@ -89,7 +89,7 @@ fn first_file(folder: &Path) -> PathBuf {
     }
 }
 
-/// The number in the row of the kernel: its calls in total.
+/// Returns true if the row of the kernel has this number of calls in total.
 fn has_calls(screen: &str, calls: &str) -> bool {
     screen.lines().any(|line| line.contains("alpha") && line.split_whitespace().any(|word| word == calls))
 }

@@ -6,12 +6,11 @@ use std::process::Output;
 
 use crate::running::{Traced, text};
 
-/// The flags of a run.
 fn named(run: &str) -> [&str; 8] {
     ["--to", "dataset", "-o", "runs", "--job", "train", "--run", run]
 }
 
-/// How many dispatches the manifest of a run states.
+/// The number of dispatches that the manifest of a run states.
 fn dispatches(traced: &Traced, run: &str) -> u64 {
     let path = traced.path().join(format!("runs/job=train/run={run}/_manifest.json"));
     let text: String = fs::read_to_string(path).unwrap().split_whitespace().collect();

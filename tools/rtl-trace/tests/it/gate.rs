@@ -39,7 +39,6 @@ impl Job {
         Some(job)
     }
 
-    /// Adds a program of the PATH.
     fn script(&self, name: &str, lines: &str) {
         let path = self.traced.path().join(name);
         fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();

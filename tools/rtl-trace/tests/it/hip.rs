@@ -19,7 +19,6 @@ fn newest() -> Option<Stack> {
     every_stack().pop()
 }
 
-/// A program of HIP and its arguments under `rtl-trace -m hip`.
 fn traced(process: Process) -> (Traced, Ended) {
     let traced = Traced::running(process);
     let program = traced.program.iter().map(OsString::as_os_str);
@@ -66,7 +65,7 @@ const OTHERS: &str = "('UserMarker', '(not recorded)')";
 #[derive(Debug, PartialEq)]
 struct Content {
     calls: Vec<Call>,
-    /// Start and duration of an op, and the call that it belongs to.
+    /// The start and the duration of an op, and the call that it belongs to.
     ops: Vec<(i64, Option<i64>, Option<Call>)>,
 }
 
@@ -86,14 +85,14 @@ impl Content {
         content
     }
 
-    /// As our own reader reads it.
+    /// Reads the trace with our own reader.
     fn read(path: &Path) -> Self {
         let tables = rtl_schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap();
         assert_eq!(tables.extra_links, [], "an op of ours belongs to one call");
         Self::of(&tables)
     }
 
-    /// As SQLite reads it, where `link` says how an op's call is found.
+    /// Reads the trace with SQLite, where `link` is the condition by which an op finds its call.
     fn by_sql(path: &Path, link: &str) -> Self {
         let database = Connection::open(path).unwrap();
         let call = |row: &support::rusqlite::Row<'_>, at: usize| {

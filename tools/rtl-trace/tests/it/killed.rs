@@ -31,7 +31,7 @@ fn run(traced: &Traced) -> Command {
     command
 }
 
-/// How many kernels a trace has that can be read.
+/// The number of kernels in a trace; `None` for a trace that cannot be read.
 fn kernels(path: &Path) -> Option<usize> {
     let trace = match Trace::open(path) {
         Err(error) if matches!(&error, rtl_schema::Error::Missing { .. }) => return None,
@@ -112,7 +112,7 @@ fn whenever_rtl_trace_is_ended_its_trace_is_whole_and_what_is_left_is_recovered(
                 }
             }
         }
-        // As every tool, the next one that writes removes what a killed one has begun.
+        // The next tool that writes removes what a killed one has begun.
         assert!(run(&traced).status().unwrap().success());
         assert_eq!(kernels(&at("job.db")), Some(RUN as usize));
         let left = left(&traced);

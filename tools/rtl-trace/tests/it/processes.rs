@@ -26,7 +26,7 @@ fn traced(folder: &Path, arguments: &[&str]) -> Option<Output> {
     Some(command.output().unwrap())
 }
 
-/// Holds that one trace has all that so many processes executed, each under its own number.
+/// One trace has all that so many processes executed, each under its own number.
 #[track_caller]
 fn assert_merged(folder: &Path, output: &Output, processes: usize) -> Trace {
     assert!(output.status.success(), "{output:?}");

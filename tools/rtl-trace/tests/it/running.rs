@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use e2e::{Process, library};
 use tempfile::TempDir;
 
-/// A word of the program's command. Its `env LD_PRELOAD=...` would take away what rtl-trace has preloaded.
+/// Changes a word of the program's command, whose `env LD_PRELOAD=...` would take away what rtl-trace has preloaded.
 fn preloading_too(word: OsString) -> Vec<OsString> {
     match word.to_str().and_then(|word| word.strip_prefix("LD_PRELOAD=")) {
         None => vec![word],
@@ -29,18 +29,17 @@ pub(crate) struct Traced {
 }
 
 impl Traced {
-    /// A command without a GPU.
     pub(crate) fn plain() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), program: vec![], environment: vec![], _process: None }
     }
 
     /// A command that may run the bench's program on a simulated GPU; `None` where that cannot run.
     pub(crate) fn on_a_gpu() -> Option<Self> {
-        Self::of("loop")
+        Self::for_program("loop")
     }
 
     /// Records any program of the end-to-end tests.
-    pub(crate) fn of(program: &str) -> Option<Self> {
+    pub(crate) fn for_program(program: &str) -> Option<Self> {
         Process::of(program).map(Self::running)
     }
 

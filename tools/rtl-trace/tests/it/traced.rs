@@ -83,7 +83,7 @@ fn a_program_of_hip_is_recorded_whole_every_time() {
 #[test]
 fn ranges_are_recorded_however_the_program_finds_roctx() {
     for how in ["global", "libroctx64.so.4", "/opt/rocm/lib/librocprofiler-sdk-roctx.so.1"] {
-        let Some(traced) = Traced::of("ranges") else { return };
+        let Some(traced) = Traced::for_program("ranges") else { return };
         let output = traced.shell(&["--no-perfetto", "-m", "standard"], &format!("\"$@\" {how} 1 20"));
         assert!(output.status.success(), "{output:?}");
         let trace = Trace::read(&traced.path().join("trace.db"));
@@ -198,7 +198,7 @@ fn signals_go_to_the_command_and_what_is_ignored_stays_ignored() {
     let waits = "trap 'exit 9' TERM; trap 'echo usr1' USR1; echo ready; while :; do sleep 0.02; done";
     for (outer, signals, code) in [
         ("exec \"$@\"", &["USR1", "TERM"][..], 9),
-        // As nohup does.
+        // The shell ignores SIGHUP as nohup does.
         ("trap '' HUP; exec \"$@\"", &["HUP", "USR1", "TERM"], 9),
     ] {
         let inner = traced.command(&["--quiet"], ["sh", "-c", waits].map(OsStr::new));

@@ -1,4 +1,4 @@
-//! Damaged runs: an error of one line that names the file, and a hint.
+//! A damaged run is an error of one line that names the file, and a hint.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{add, generated, rtl};
 
 const RUN: &str = "runs/job=default/run=one";
 
-/// A folder with a data set of one run.
+/// The folder has a data set of one run.
 fn set() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let options = Options { ops: 200, api: true, ranges: true, ..Options::default() };
@@ -17,7 +17,7 @@ fn set() -> tempfile::TempDir {
     folder
 }
 
-/// Holds that the report fails with one line about this file, and a hint.
+/// The report fails with one line about this file, and a hint.
 fn assert_refused(folder: &Path, file: &str, words: &str) {
     let refused = rtl(folder, &["summary", "runs"]);
     let lines: Vec<&str> = refused.messages.lines().collect();

@@ -13,7 +13,6 @@ use super::{add, assert_same_with, rtl};
 
 const RUN: &str = "runs/job=default/run=one";
 
-/// Files of Parquet in a folder and below.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
     let all = entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] });
@@ -25,7 +24,7 @@ fn job() -> Job {
     Job { nodes: 129, ranks_per_node: 8, steps: 2, kernels: 2, ..Job::default() }
 }
 
-/// Merges the ranks of a job in a folder as `job.db`. Returns how many they are.
+/// Merges the ranks of a job in a folder as `job.db` and returns their number.
 fn merge(folder: &Path, job: &Job) -> usize {
     let ranks = job.generate(folder).unwrap();
     let words: Vec<&str> = ranks.iter().map(|rank| rank.to_str().unwrap()).collect();
@@ -33,7 +32,6 @@ fn merge(folder: &Path, job: &Job) -> usize {
     ranks.len()
 }
 
-/// The tables of a run, from its manifest.
 fn table_manifests(folder: &Path) -> Value {
     let manifest = fs::read(folder.join(RUN).join("_manifest.json")).unwrap();
     serde_json::from_slice::<Value>(&manifest).unwrap()["tables"].take()

@@ -1,6 +1,6 @@
 //! Commands of the documentation that other tests or commands run.
 
-/// How such a command begins, and the test of it: a file of the project.
+/// The beginnings of such commands, each with the file of its test.
 const TESTED: &[(&str, &str)] = &[
     ("./try", "test"),
     ("./test", "test"),
@@ -22,7 +22,6 @@ const TESTED: &[(&str, &str)] = &[
     ("cc program.c", "tests/e2e/tests/it/embedding.rs"),
 ];
 
-/// Returns true if the command is one of these.
 pub(super) fn is_tested(command: &str) -> bool {
     // The Python package is not beside the programs.
     TESTED.iter().any(|(start, _)| command.starts_with(start)) || command.contains("$(python3 -m rtl.")

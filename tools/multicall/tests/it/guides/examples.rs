@@ -7,7 +7,7 @@ use super::elsewhere;
 pub(super) struct Example {
     pub(super) command: String,
     pub(super) printed: Vec<String>,
-    /// True if it follows the commands of the console before it.
+    /// True if the command follows the commands of the console before it.
     pub(super) is_console: bool,
 }
 

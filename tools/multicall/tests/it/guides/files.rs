@@ -7,7 +7,6 @@ use support::{Job, Layout, Options};
 
 use super::Pages;
 
-/// A trace of PyTorch.
 const TORCH: &str = "tests/fixtures/real/gpt-loader.json.gz";
 
 /// Writes the files that a command reads and that are not there.
@@ -22,7 +21,7 @@ pub(super) fn provide(pages: &Pages, command: &str, folder: &Path) {
     }
 }
 
-/// Writes what a page calls `name`, if that is a file.
+/// Writes the file that a page calls `name`, if it is one.
 fn write(pages: &Pages, name: &str, folder: &Path) {
     let trace = |seed| Options {
         ops: 8_000,

@@ -58,7 +58,7 @@ fn script(process: &Process) -> String {
 struct Running(Child);
 
 impl Running {
-    /// Starts it in the folder, where its trace is `trace_PID.db`, as in the folder `traces`.
+    /// Starts a program in the folder, where its trace is `trace_PID.db`, as in the folder `traces`.
     fn start(folder: &Path) -> Option<Self> {
         let process = Process::of("on_request")?.without_time_limit();
         let script_at = folder.join("bin/waits");
@@ -75,7 +75,7 @@ impl Running {
         assert_eq!(answers.next().unwrap().unwrap(), "done");
         let name = format!("trace_{pid}.db");
         let trace = folder.join("traces").join(&name);
-        // What has completed is in the file soon after the process knows of it.
+        // A completed op is in the file soon after the process knows of it.
         let limit = Instant::now() + Duration::from_secs(20);
         while !trace.exists() {
             assert!(Instant::now() < limit, "no trace within 20 s");
@@ -88,13 +88,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Its input ends, and so does it.
+        // The process ends when its input ends.
         drop(self.0.stdin.take());
         let _ = self.0.wait();
     }
 }
 
-/// How many ops the trace in a folder has: a file, or the only run of the only job of a data set.
+/// The number of ops of the trace in a folder: a file, or the only run of the only job of a data set.
 fn recorded(folder: &Path) -> Option<usize> {
     let entries = |folder: &Path| {
         let entries = folder.read_dir().into_iter().flatten();
@@ -128,7 +128,7 @@ fn every_command_that_records_or_looks_at_a_recording_does_so() {
             if looks {
                 let Some(started) = Running::start(folder.path()) else { return };
                 command = command.replace(PID, &started.0.id().to_string());
-                // Without it the report is drawn until the process ends.
+                // Without `--once` the report is drawn until the process ends.
                 let follows = command.starts_with("rtl top") && !command.contains("--once");
                 command += if follows { " --once" } else { "" };
                 running = Some(started);
