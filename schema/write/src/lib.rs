@@ -14,7 +14,7 @@ mod rocpd;
 mod rpd;
 mod script;
 
-pub use btree::{QueuedFile, Target};
+pub use btree::Target;
 pub use native::{
     Call, CallDelta, CallTemplate, ClockCorrection, CopyParams, EncodedPiece, LaunchParams, NO_SYMBOL,
     NativeWriter, Op, OpKind, PieceImport, RangeBlock, Recording, RowDelta, RowTemplate, StringId, StringLog,

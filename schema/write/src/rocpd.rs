@@ -259,7 +259,7 @@ impl RocpdWriter {
         let views = info::views(&self.sets);
         let views = views.iter().map(|(name, sql)| (name.as_str(), sql.as_str()));
         self.database.publish(views, None)?;
-        let output = self.database.close()?;
+        let output = self.database.close();
         info::write(&output, &self.sets, infos).map_err(|source| output.sqlite(source))
     }
 

@@ -110,7 +110,7 @@ impl RpdWriter {
         }
         self.source(last)?;
         self.database.publish(views_of(VIEWS), None)?;
-        let output = self.database.close()?;
+        let output = self.database.close();
         add(&output, &[], FINISH)?;
         Ok(self.left_out)
     }

@@ -11,7 +11,6 @@ use super::catalog;
 use super::encode::{Datum, Record};
 use super::page::SIZE;
 use super::pattern::Pattern;
-use super::queued_file::QueuedFile;
 use super::store::{Store, Target};
 use super::tree::{Lifetime, Tree};
 use crate::output::OutputFile;
@@ -189,18 +188,12 @@ impl<T: Target> Database<T> {
     }
 
     /// Closes the file, which gets its name later.
-    pub(crate) fn close(self) -> Result<OutputFile> {
-        let Tables { output, store, .. } = self.tables;
-        store.into_target().finish().map_err(|source| output.io(source))?;
-        Ok(output)
+    pub(crate) fn close(self) -> OutputFile {
+        self.tables.output
     }
 
     pub(crate) fn output(&self) -> &OutputFile {
         &self.tables.output
-    }
-
-    pub(crate) fn target(&mut self) -> &mut T {
-        self.tables.store.target()
     }
 
     /// Writes all finished pages of a database that was never published.
@@ -209,19 +202,19 @@ impl<T: Target> Database<T> {
     }
 }
 
-impl Database<QueuedFile> {
+impl Database<File> {
     /// Goes on where [`Self::save`] was, in the same file. `None` if the file has lost pages.
     pub(crate) fn restored(output: OutputFile, file: File, saved: SavedDatabase) -> Result<Option<Self>> {
         let bytes = u64::from(saved.next.saturating_sub(1)) * SIZE as u64;
-        let cut = || -> io::Result<Option<QueuedFile>> {
-            if file.metadata()?.len() < bytes {
-                return Ok(None);
+        let cut = || -> io::Result<bool> {
+            let is_whole = file.metadata()?.len() >= bytes;
+            if is_whole {
+                file.set_len(bytes)?;
             }
-            file.set_len(bytes)?;
-            QueuedFile::new(file).map(Some)
+            Ok(is_whole)
         };
-        let file = cut().map_err(|source| output.io(source))?;
-        Ok(file.map(|file| Self::new(output, Store::resume(file, saved.next), saved.tables, None)))
+        let is_whole = cut().map_err(|source| output.io(source))?;
+        Ok(is_whole.then(|| Self::new(output, Store::resume(file, saved.next), saved.tables, None)))
     }
 }
 

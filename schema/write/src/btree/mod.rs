@@ -42,7 +42,6 @@
 //! - `block`: rows that are encoded apart from their table.
 //! - `tree`: a table that grows at its end.
 //! - `store`: the owner of each page of the file, and the time when it may be written.
-//! - `queued_file`: a file that another thread writes.
 //! - `catalog`: the table of tables.
 //! - `database`: the tables of a file, published together.
 
@@ -52,7 +51,6 @@ mod database;
 mod encode;
 mod page;
 mod pattern;
-mod queued_file;
 mod store;
 mod tree;
 
@@ -60,5 +58,4 @@ pub(crate) use block::Block;
 pub(crate) use database::{Database, SavedDatabase, TableId};
 pub(crate) use encode::{Datum, Record};
 pub(crate) use pattern::Pattern;
-pub use queued_file::QueuedFile;
 pub use store::Target;

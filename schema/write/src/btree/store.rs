@@ -30,22 +30,6 @@ pub trait Target {
     /// Where the operating system cannot write.
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Writes pages behind the end. Returns their memory for the next ones, unless the target keeps it.
-    ///
-    /// # Errors
-    /// Where the operating system cannot write.
-    fn write_run(&mut self, pages: Vec<u8>, offset: u64) -> io::Result<Option<Vec<u8>>> {
-        self.write_at(&pages, offset).map(|()| Some(pages))
-    }
-
-    /// Waits until all that was written is in the file. Nothing is written after that.
-    ///
-    /// # Errors
-    /// Where it is not.
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
     /// Checks that the `length` bytes that were written are still there. Where someone else has cut them off, later writes would
     /// make a file with a hole.
     ///
@@ -253,7 +237,7 @@ impl<T: Target> Store<T> {
         }
         self.flush()?;
         self.check()?;
-        self.target.write_run(pages, offset(self.run_start))?;
+        self.target.write_at(&pages, offset(self.run_start))?;
         (self.next, self.run_start) = (end, end);
         Ok((first..end).collect())
     }
@@ -275,11 +259,6 @@ impl<T: Target> Store<T> {
         checked
     }
 
-    pub(crate) fn target(&mut self) -> &mut T {
-        &mut self.target
-    }
-
-    /// As [`Self::target`], where nothing more is written.
     pub(crate) fn into_target(self) -> T {
         self.target
     }
@@ -287,11 +266,8 @@ impl<T: Target> Store<T> {
     fn flush(&mut self) -> io::Result<()> {
         if !self.run.is_empty() {
             self.check()?;
-            let run = std::mem::take(&mut self.run);
-            let pages = (run.len() / SIZE) as u32;
-            let run = self.target.write_run(run, offset(self.run_start))?;
-            self.run = run.unwrap_or_else(|| Vec::with_capacity(RUN));
-            self.run_start += pages;
+            self.target.write_at(&self.run, offset(self.run_start))?;
+            self.run_start += (self.run.len() / SIZE) as u32;
             self.run.clear();
         }
         Ok(())

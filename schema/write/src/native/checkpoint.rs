@@ -106,15 +106,6 @@ impl NativeWriter {
         save().map_err(|source| self.database.output().io(source))
     }
 
-    /// Calls `job` when all that was written before is in the file, perhaps later and on another thread. Its error is one of this
-    /// writer.
-    ///
-    /// # Errors
-    /// [`rtl_schema::Error::Io`] if the file cannot grow.
-    pub fn when_written(&mut self, job: impl FnOnce() -> io::Result<()> + Send + 'static) -> Result<()> {
-        self.database.target().then(job).map_err(|source| self.database.output().io(source))
-    }
-
     /// Goes on with the file at `place`, which its maker will call `path`, where [`Self::checkpoint`] was. `None` where
     /// the three do not belong together. Tables of other tools are not part of a checkpoint: see
     /// [`Self::push_extra_tables`].

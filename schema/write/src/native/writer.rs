@@ -13,7 +13,7 @@ use super::numbering::Queues;
 use super::opaque_tables::add;
 use super::rows::{Call, Op, OpKind, StringId, call_row, op_row};
 use super::string_ids::StringIds;
-use crate::btree::{Block, Database, Datum, Pattern, QueuedFile, TableId, Target};
+use crate::btree::{Block, Database, Datum, Pattern, TableId, Target};
 use rtl_schema::layout::tags;
 use rtl_schema::table::OpaqueTable;
 use rtl_schema::{Id, ProcessId, Result};
@@ -23,7 +23,7 @@ const VERSION: &str = "1";
 
 /// A writer of rows of the native layout. Memory is bounded by the distinct strings, never by the rows.
 #[derive(Debug)]
-pub struct NativeWriter<T = QueuedFile> {
+pub struct NativeWriter<T = File> {
     pub(super) database: Database<T>,
     pub(super) tables: [Option<TableId>; Table::COUNT],
     pub(super) strings: StringIds,
@@ -44,7 +44,7 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         let output = OutputFile::new(path.as_ref(), path.as_ref());
-        let file = File::create(path).and_then(QueuedFile::new).map_err(|source| output.io(source))?;
+        let file = File::create(path).map_err(|source| output.io(source))?;
         Self::start(output, file, None)
     }
 
@@ -54,7 +54,7 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io) if it cannot be written.
     pub fn within(place: &Path, path: &Path) -> Result<Self> {
         let output = OutputFile::new(place, path);
-        let file = QueuedFile::new(output.open()?).map_err(|source| output.io(source))?;
+        let file = output.open()?;
         Self::start(output, file, None)
     }
 
@@ -64,7 +64,7 @@ impl NativeWriter {
     /// [`Error::Io`](rtl_schema::Error::Io), or [`Error::Sqlite`](rtl_schema::Error::Sqlite) for tables of other tools.
     pub fn finish(mut self) -> Result<()> {
         self.database.publish(views(), None)?;
-        let output = self.database.close()?;
+        let output = self.database.close();
         add(&output, &self.opaque_tables, "")
     }
 }

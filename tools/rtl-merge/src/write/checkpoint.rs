@@ -4,7 +4,7 @@
 //! system keeps what a killed process has written. A power loss may lose some bytes and keep later ones; it shows by the boot
 //! id, which every state holds.
 //! Therefore every few hundred MiB the data is synced, then described in `state.synced`, from which a merge resumes after
-//! another boot. The thread that writes pages saves the state behind them, and another one waits for the disk.
+//! another boot. A thread of its own waits for the disk.
 //!
 //! The name of the folder is random and only its owner can use it. A folder that is found is used only if it is such a
 //! folder of this user and no link, so other users cannot plant one. All its files are reached through its descriptor.
@@ -14,7 +14,6 @@ use std::hash::{Hash, Hasher};
 use std::io;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use atomic_file::{AtomicFile, IfExists, NamedDir, Options};
@@ -29,6 +28,12 @@ use crate::read::{Input, Rows};
 /// Bytes that a power loss may cost: the output of some seconds.
 const UNSYNCED: u64 = 256 << 20;
 
+/// The merged trace while it is written.
+const PART: &str = "part";
+const STRINGS: &str = "texts";
+const STATE: &str = "state";
+const SYNCED: &str = "state.synced";
+
 /// The working folder. Dropping it or a signal removes the folder, which stays only if the program is killed.
 #[derive(Debug)]
 pub(crate) struct Checkpoint {
@@ -40,14 +45,7 @@ pub(crate) struct Checkpoint {
     fingerprint: u64,
     /// Identifies the boot of the machine.
     boot: u64,
-    states: Arc<Mutex<States>>,
     _lock: File,
-}
-
-/// The files of the working folder that describe the merged trace.
-#[derive(Debug)]
-struct States {
-    folder: PathBuf,
     /// Bytes of the part that `state.synced` describes, or will when the disk has them.
     synced: u64,
     /// The thread that waits for that.
@@ -99,18 +97,17 @@ impl Checkpoint {
         }
         let disk = Disk { sync: platform::disk::sync, every: UNSYNCED };
         let inputs = inputs.iter().map(|input| input.path.clone()).collect();
-        let states = States { folder: folder.path(), synced: 0, syncing: None, disk };
-        let states = Arc::new(Mutex::new(states));
-        Ok(Self { folder, output, inputs, fingerprint, boot: boot(), states, _lock: lock })
+        let (boot, synced, syncing) = (boot(), 0, None);
+        Ok(Self { folder, output, inputs, fingerprint, boot, _lock: lock, synced, syncing, disk })
     }
 
     /// The merged trace while it is written.
     pub(crate) fn part(&self) -> PathBuf {
-        self.states().part()
+        self.file(PART)
     }
 
-    fn states(&self) -> MutexGuard<'_, States> {
-        lock(&self.states)
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
     }
 
     /// Starts from nothing, or with `resume` from an interrupted merge of the same traces.
@@ -118,10 +115,7 @@ impl Checkpoint {
     /// # Errors
     /// Where the folder cannot be written.
     pub(crate) fn start(&mut self, resume: bool) -> Result<MergeState, Failure> {
-        let [state, synced, strings] = {
-            let states = self.states();
-            [states.state(), states.synced(), states.strings()]
-        };
+        let [state, synced, strings] = [STATE, SYNCED, STRINGS].map(|name| self.file(name));
         if resume {
             for (state, any_boot) in [(&state, false), (&synced, true)] {
                 if let Some(merge) = self.load(state, any_boot, &strings)? {
@@ -166,11 +160,11 @@ impl Checkpoint {
         Ok(resumed.map(|(writer, strings)| MergeState { writer, strings, done, rows }))
     }
 
-    /// Saves the state after `done` inputs, when their pages are in the file.
+    /// Saves the state after `done` inputs.
     ///
     /// # Errors
-    /// Where a file cannot grow, or could not before.
-    pub(crate) fn save(&self, merge: &mut MergeState, done: usize) -> Result<(), Failure> {
+    /// Where a file cannot grow, or could not be synced before.
+    pub(crate) fn save(&mut self, merge: &mut MergeState, done: usize) -> Result<(), Failure> {
         let state = merge.writer.checkpoint(&mut merge.strings)?;
         merge.done = Some(done);
         let mut bytes = Vec::with_capacity(state.len() + 256);
@@ -179,21 +173,16 @@ impl Checkpoint {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&state);
-        let states = Arc::clone(&self.states);
-        Ok(merge.writer.when_written(move || lock(&states).save(bytes))?)
+        self.replace_state(bytes).with_context(|| format!("cannot write {}", self.output.display()))
     }
 
     /// Waits until the merged trace is on the disk.
     ///
     /// # Errors
     /// Where the disk fails.
-    pub(crate) fn sync(&self) -> Result<(), Failure> {
-        let sync = || -> io::Result<()> {
-            let mut states = self.states();
-            states.wait()?;
-            (states.disk.sync)(&states.part())
-        };
-        sync().with_context(|| format!("cannot write {}", self.output.display()))
+    pub(crate) fn sync(&mut self) -> Result<(), Failure> {
+        let synced = self.wait().and_then(|()| (self.disk.sync)(&self.part()));
+        synced.with_context(|| format!("cannot write {}", self.output.display()))
     }
 
     /// Gives the complete file its name, when it is on the disk.
@@ -204,7 +193,7 @@ impl Checkpoint {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
         let options = Options { if_exists: IfExists::Replace, inputs: &inputs };
         let mut output = AtomicFile::create(&self.output, &options)?;
-        let sync = self.states().disk.sync;
+        let sync = self.disk.sync;
         let mut replace = || -> io::Result<()> {
             let part = self.part();
             fs::set_permissions(&part, output.file().metadata()?.permissions())?;
@@ -215,44 +204,26 @@ impl Checkpoint {
         output.commit()?;
         sync(output::folder(&self.output)).with_context(|| format!("cannot write {}", self.output.display()))
     }
-}
 
-impl States {
-    fn part(&self) -> PathBuf {
-        self.folder.join("part")
-    }
-
-    fn strings(&self) -> PathBuf {
-        self.folder.join("texts")
-    }
-
-    fn state(&self) -> PathBuf {
-        self.folder.join("state")
-    }
-
-    fn synced(&self) -> PathBuf {
-        self.folder.join("state.synced")
-    }
-
-    fn save(&mut self, state: Vec<u8>) -> io::Result<()> {
-        let next = self.folder.join("state.next");
+    fn replace_state(&mut self, state: Vec<u8>) -> io::Result<()> {
+        let next = self.file("state.next");
         fs::write(&next, &state)?;
-        fs::rename(&next, self.state())?;
+        fs::rename(&next, self.file(STATE))?;
         let written = fs::metadata(self.part())?.len();
         if written.saturating_sub(self.synced) >= self.disk.every {
-            self.sync(state)?;
+            self.start_sync(state)?;
             self.synced = written;
         }
         Ok(())
     }
 
     /// Brings what is written to the disk, while more is written if there may be a thread for it.
-    fn sync(&mut self, state: Vec<u8>) -> io::Result<()> {
+    fn start_sync(&mut self, state: Vec<u8>) -> io::Result<()> {
         // A disk that takes longer than the merge holds it up: memory must not fill.
         self.wait()?;
-        let (part, strings, synced, folder) =
-            (self.part(), self.strings(), self.synced(), self.folder.clone());
-        let (sync, next) = (self.disk.sync, folder.join("state.synced.next"));
+        let (sync, folder) = (self.disk.sync, self.folder.path());
+        let [part, strings, synced, next] =
+            [PART, STRINGS, SYNCED, "state.synced.next"].map(|name| folder.join(name));
         let work = move || {
             // The data must be on the disk before the state that describes it.
             sync(&part)?;
@@ -275,14 +246,10 @@ impl States {
     }
 }
 
-fn lock(states: &Mutex<States>) -> MutexGuard<'_, States> {
-    states.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Drop for Checkpoint {
     fn drop(&mut self) {
         // Nothing may use the folder any more.
-        drop(self.states().wait());
+        drop(self.wait());
         self.folder.remove();
     }
 }
@@ -316,16 +283,16 @@ fn boot() -> u64 {
 mod tests {
     use std::num::NonZero;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    use std::sync::mpsc::channel;
+    use std::sync::Mutex;
 
     use super::*;
 
     /// The synced files of all folders, and whether a synced state existed at that time.
-    static SYNCED: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
+    static SYNCS: Mutex<Vec<(PathBuf, bool)>> = Mutex::new(Vec::new());
 
     fn record(path: &Path) -> io::Result<()> {
         let is_described = path.with_file_name("state.synced").exists() || path.join("state.synced").exists();
-        SYNCED.lock().unwrap().push((path.to_owned(), is_described));
+        SYNCS.lock().unwrap().push((path.to_owned(), is_described));
         Ok(())
     }
 
@@ -333,17 +300,14 @@ mod tests {
     fn started(output: &Path, more: usize, limit: usize) -> (Checkpoint, MergeState) {
         threads::set_limit(NonZero::new(limit).unwrap());
         let mut checkpoint = Checkpoint::open(output, &[], &Plan::default()).unwrap();
-        checkpoint.states().disk = Disk { sync: record, every: 0 };
+        checkpoint.disk = Disk { sync: record, every: 0 };
         let mut merge = checkpoint.start(false).unwrap();
         for done in 0..=more {
             merge.writer.intern(&format!("input {done}")).unwrap();
             checkpoint.save(&mut merge, done + 1).unwrap();
-            let (saved, is_saved) = channel();
-            merge.writer.when_written(move || saved.send(()).map_err(io::Error::other)).unwrap();
-            is_saved.recv().unwrap();
-            checkpoint.states().disk.every = u64::MAX;
+            checkpoint.disk.every = u64::MAX;
         }
-        checkpoint.states().wait().unwrap();
+        checkpoint.wait().unwrap();
         (checkpoint, merge)
     }
 
@@ -354,7 +318,7 @@ mod tests {
             let (checkpoint, _merge) = started(&folder.path().join("all.db"), 2, limit);
             let folder = checkpoint.folder.path();
             let files = ["part", "texts", "state.synced.next"].map(|file| (folder.join(file), false));
-            let mut synced = std::mem::take(&mut *SYNCED.lock().unwrap());
+            let mut synced = std::mem::take(&mut *SYNCS.lock().unwrap());
             synced.retain(|(path, _)| path.starts_with(&folder));
             assert_eq!(synced, [&files[..], &[(folder, true)]].concat(), "{limit} threads");
         }
@@ -369,7 +333,7 @@ mod tests {
             assert_eq!(checkpoint.start(true).unwrap().done, Some(3), "nothing was lost");
             checkpoint.boot += 1;
             assert_eq!(checkpoint.start(true).unwrap().done, Some(1), "the power was lost");
-            fs::remove_file(checkpoint.states().synced()).unwrap();
+            fs::remove_file(checkpoint.file(SYNCED)).unwrap();
             assert_eq!(checkpoint.start(true).unwrap().done, None, "before anything was synced");
         }
     }

@@ -12,7 +12,7 @@ pub(super) fn write(
     sources: &Sources<'_>,
     group: &[usize],
     state: &mut MergeState,
-    checkpoint: &Checkpoint,
+    checkpoint: &mut Checkpoint,
 ) -> Result<(), MergeError> {
     let mut unsaved = 0;
     for &at in group {

@@ -19,7 +19,7 @@ pub(super) fn write(
     sources: &Sources<'_>,
     mut group: &[usize],
     state: &mut MergeState,
-    checkpoint: &Checkpoint,
+    checkpoint: &mut Checkpoint,
 ) -> Result<(), MergeError> {
     while let Some(&first) = group.first() {
         let mut bytes = 0;
