@@ -88,7 +88,7 @@ pub fn format_of<F: Endings + PartialEq>(
     let length = |format: &F| {
         format.endings().iter().filter(|end| name.ends_with(**end)).map(|end| end.len()).max().unwrap_or(0)
     };
-    // Of equally long endings the first format counts.
+    // The first format counts where several have endings of this length.
     let selected = F::value_variants()
         .iter()
         .rev()

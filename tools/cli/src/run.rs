@@ -199,22 +199,23 @@ fn usage(error: &clap::Error, command: &Command) -> Failure {
     };
     let unknown = invalid.filter(|_| error.kind() == ErrorKind::UnknownArgument);
     let similar = unknown.as_deref().and_then(|word| similar_flag(word, command));
-    let hint = similar
-        .or_else(|| text(ContextKind::SuggestedArg))
-        .map(|flag| format!("a similar argument exists: '{flag}'"))
-        .or_else(|| {
-            text(ContextKind::SuggestedValue).map(|value| format!("a similar value exists: '{value}'"))
-        })
-        .or_else(|| text(ContextKind::ValidValue).map(|values| format!("possible values: {values}")));
     let is_negative =
         unknown.as_deref().is_some_and(|word| word.trim_start_matches('-').parse::<u64>().is_ok());
-    let hint = hint.or_else(|| is_negative.then(|| "numbers are not negative; see `--help`".to_owned()));
     let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
-    let hint = hint.or_else(|| {
-        let example = is_missing.then(|| first_example(command)).flatten()?;
-        Some(format!("for example `{example}`; see `--help`"))
-    });
-    Failure::usage(message).with_hint(hint.unwrap_or_else(|| "see `--help`".to_owned()))
+    let hint = if let Some(flag) = similar.or_else(|| text(ContextKind::SuggestedArg)) {
+        format!("a similar argument exists: '{flag}'")
+    } else if let Some(value) = text(ContextKind::SuggestedValue) {
+        format!("a similar value exists: '{value}'")
+    } else if let Some(values) = text(ContextKind::ValidValue) {
+        format!("possible values: {values}")
+    } else if is_negative {
+        "numbers are not negative; see `--help`".to_owned()
+    } else if let Some(example) = first_example(command).filter(|_| is_missing) {
+        format!("for example `{example}`; see `--help`")
+    } else {
+        "see `--help`".to_owned()
+    };
+    Failure::usage(message).with_hint(hint)
 }
 
 /// The first command line of the examples in the help.

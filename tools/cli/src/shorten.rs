@@ -17,7 +17,7 @@ const GAP: &str = "…";
 /// Characters that are kept before the first difference.
 const LEAD: usize = 2;
 
-/// How many differences are tried before names are numbered.
+/// The number of differences that are tried before names are numbered.
 const MAX_DIFFERENCES: usize = 12;
 
 /// Each name in at most `width` terminal columns, shortened in the middle, in the order given.
@@ -175,12 +175,12 @@ impl<'a> Name<'a> {
         format!("{head}{GAP}{shown}{GAP}{tail}")
     }
 
-    /// As many characters from `start` on as fit.
+    /// The characters from `start` on that fit.
     fn starting_at(&self, start: usize, width: usize) -> String {
         fitting(self.characters.iter().skip(start), width).into_iter().collect()
     }
 
-    /// As many of the last characters as fit.
+    /// The last characters that fit.
     fn last(&self, width: usize) -> String {
         fitting(self.characters.iter().rev(), width).into_iter().rev().collect()
     }

@@ -3,13 +3,6 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-#[derive(Debug, Clone, Copy)]
-pub struct Column {
-    pub head: &'static str,
-    /// The name of its field in machine formats; empty for a drawing.
-    pub field: &'static str,
-}
-
 #[derive(Debug, Clone)]
 pub struct Cell {
     shown: Markup,
@@ -52,7 +45,7 @@ impl Cell {
 /// Names in a form that fits a cell: different names stay different.
 #[must_use]
 pub fn fitting(names: &[&str]) -> Vec<String> {
-    /// As many letters as fit into the width that the style allows.
+    /// The letters that fit into the width that the style allows.
     const LETTERS: usize = 44;
     cli::shorten_distinct(names, LETTERS)
 }
@@ -64,10 +57,11 @@ const LONG: usize = 30;
 pub struct Table {
     pub id: &'static str,
     pub caption: String,
-    pub columns: Vec<Column>,
+    /// The head of each column and the name of the field in machine formats, which is empty for a drawing.
+    pub columns: Vec<(&'static str, &'static str)>,
     /// A cell for each column.
     pub rows: Vec<Vec<Cell>>,
-    /// How many rows there are, of which `rows` may be the first.
+    /// The number of all rows, of which `rows` may be the first.
     pub all: usize,
     /// The noun of the filter, such as `kernel`; none for a table without a filter.
     pub filter: Option<&'static str>,
@@ -89,12 +83,12 @@ impl Table {
                 table id=(id) {
                     caption { (crate::text(caption)) }
                     thead { tr {
-                        @for (at, column) in columns.iter().enumerate() {
+                        @for (at, (head, field)) in columns.iter().enumerate() {
                             @let class = if is_number(rows, at) { "n" } else { "" };
-                            @if column.field.is_empty() {
-                                th scope="col" class=(class) { (column.head) }
+                            @if field.is_empty() {
+                                th scope="col" class=(class) { (head) }
                             } @else {
-                                th scope="col" data-f=(column.field) class=(class) { button type="button" { (column.head) } }
+                                th scope="col" data-f=(field) class=(class) { button type="button" { (head) } }
                             }
                         }
                     } }
@@ -136,7 +130,7 @@ mod tests {
             let table = Table {
                 id: "a",
                 caption: String::new(),
-                columns: vec![Column { head: "A", field: "a" }],
+                columns: vec![("A", "a")],
                 rows: vec![vec![Cell::text("x")]; rows],
                 all: rows,
                 filter: None,

@@ -126,7 +126,7 @@ fn compute_sections(
     let names = KernelNames::new(options.names, tables, kernels);
     let comparison = request.for_comparison().then(|| Comparison::new(&analysis, &names));
     let keys = keys.or_else(|| {
-        // Of a million kernels, only those of the table need keys; another order may begin with any.
+        // A trace may have a million kernels. Only those of the table need keys; in another order these may be any.
         let keyed = if options.sort == Sort::Total { request.top } else { kernels.len() };
         let names = kernels.iter().take(keyed).map(|group| Arc::clone(&group.label));
         (!report.is_combined).then(|| KernelKeys::ordered(names))

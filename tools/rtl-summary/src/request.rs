@@ -42,7 +42,7 @@ impl<'a> Request<'a> {
         let is_for_people = matches!(options.display.format, Format::Text | Format::Markdown);
         let sections = sections(options)?;
         let is_single = traces == 1;
-        // Of a trace without a report of its own only the origin and the verdict are computed.
+        // A trace without a report of its own has only the origin, the verdict and the findings on rows.
         let basic: &[&Section] = &[&TRACE, &TRUST, &SANITY];
         let is_part = |section: &&Section| {
             is_single || options.each || basic.iter().any(|part| part.name == section.name)

@@ -47,4 +47,10 @@ impl Phase {
             Self::Stopped => "stopped: its process is gone",
         }
     }
+
+    /// The first word of the label, for tables.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        self.label().split(':').next().unwrap_or_default()
+    }
 }

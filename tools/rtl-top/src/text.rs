@@ -215,22 +215,14 @@ fn copy_table(rows: &[CopyState], window: i64) -> Table {
 }
 
 fn sum(recordings: &[Recording]) -> String {
-    let of = |phase: Phase| recordings.iter().filter(|recording| recording.phase == phase).count();
     let mut words = vec![format!("{} recordings", units::count(recordings.len() as u64))];
     for phase in [Phase::Recording, Phase::Ended, Phase::Stopped] {
-        if of(phase) > 0 {
-            words.push(format!("{} {}", units::count(of(phase) as u64), word(phase)));
+        let count = recordings.iter().filter(|recording| recording.phase == phase).count();
+        if count > 0 {
+            words.push(format!("{} {}", units::count(count as u64), phase.word()));
         }
     }
     words.join("  ")
-}
-
-fn word(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Recording => "recording",
-        Phase::Ended => "ended",
-        Phase::Stopped => "stopped",
-    }
 }
 
 fn ranks(recordings: &[Recording]) -> Section {
@@ -266,7 +258,7 @@ fn rank_table(recordings: &[Recording]) -> Table {
         .column_if(has_hosts, Column::left("Host").optional(), |row| {
             row.host.as_deref().map_or_else(Cell::none, Cell::text)
         })
-        .column(Column::left("State"), |row| Cell::text(word(row.phase)))
+        .column(Column::left("State"), |row| Cell::text(row.phase.word()))
         .column(Column::right("Busy now"), |row| {
             Cell::text(percent(mean(&row.state.gpus, |gpu| gpu.recent_busy_share)))
         })

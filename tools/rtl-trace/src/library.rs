@@ -18,21 +18,17 @@ pub fn find(given: Option<&Path>, named: Option<OsString>, program: &Path) -> Re
         (None, Some(named)) => (vec![named], "RTL_LIB"),
         (None, None) => (beside(program), ""),
     };
-    match candidates.iter().find_map(|candidate| candidate.canonicalize().ok().filter(|file| file.is_file()))
-    {
-        Some(library) => Ok(library),
-        None if source.is_empty() => {
-            let folders: Vec<String> =
-                candidates.iter().filter_map(|file| Some(file.parent()?.display().to_string())).collect();
-            let what = format!("no {NAME} in {}", folders.join(", "));
-            Err(status::failure(what).with_hint("set its path with --lib FILE or RTL_LIB"))
-        }
-        None => {
-            let what = format!("{source} names {}, which is not a file", candidates[0].display());
-            Err(status::failure(what)
-                .with_hint("it names librtl.so itself, which is installed in PREFIX/lib"))
-        }
+    let file = |candidate: &PathBuf| candidate.canonicalize().ok().filter(|file| file.is_file());
+    if let Some(library) = candidates.iter().find_map(file) {
+        return Ok(library);
     }
+    if source.is_empty() {
+        let folders = candidates.iter().filter_map(|file| Some(file.parent()?.display().to_string()));
+        let what = format!("no {NAME} in {}", folders.collect::<Vec<_>>().join(", "));
+        return Err(status::failure(what).with_hint("set its path with --lib FILE or RTL_LIB"));
+    }
+    let what = format!("{source} names {}, which is not a file", candidates[0].display());
+    Err(status::failure(what).with_hint("it names librtl.so itself, which is installed in PREFIX/lib"))
 }
 
 fn beside(program: &Path) -> Vec<PathBuf> {

@@ -105,7 +105,7 @@ pub struct Sections {
     /// The time of the GPUs in few figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headline: Option<Headline>,
-    /// Where GPU time is lost and why, most cost first.
+    /// The finding that costs most is first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub findings: Option<Vec<Finding>>,
     #[serde(skip_serializing_if = "Option::is_none")]

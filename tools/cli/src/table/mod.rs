@@ -14,8 +14,8 @@ use crate::color::Paint;
 pub enum Layout {
     /// Aligned columns, names shortened to fit.
     Text {
-        /// How many columns the table may take (see [`crate::terminal::width`]); `None` shortens nothing
-        /// that fits 60,000 columns.
+        /// The width in columns of a terminal (see [`crate::terminal::width`]); `None` shortens nothing that fits
+        /// 60,000 columns.
         width: Option<usize>,
         paint: Paint,
     },

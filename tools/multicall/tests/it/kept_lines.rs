@@ -1,4 +1,5 @@
-//! The lines that scripts look for that were written for rocm-trace-lite's `rtl` is still there. Others are not: docs/guide/migrating.md.
+//! The lines that scripts for rocm-trace-lite's `rtl` look for are still printed. docs/guide/migrating.md lists those that are
+//! not.
 
 use std::path::Path;
 use std::process::Command;

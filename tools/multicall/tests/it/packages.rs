@@ -1,4 +1,5 @@
-//! The packages that `scripts/package` makes of an installed tree, and the files that `packaging/install.sh` installs of a release.
+//! The packages that `scripts/package` makes of an installed tree, and the files that `packaging/install.sh` installs of a
+//! release.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};

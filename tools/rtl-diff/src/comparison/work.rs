@@ -6,14 +6,16 @@ use serde::Serialize;
 
 use super::sides::Sides;
 
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct WorkComparison {
+    #[serde(skip)]
     pub(crate) key: WorkKey,
-    pub(crate) whole: Option<Whole>,
-    /// The terms of the typical runs.
-    pub(crate) terms: Option<WorkTerms>,
     /// True if times are those of one step and not of a whole run.
     pub(crate) is_per_step: bool,
+    pub(crate) whole: Option<Whole>,
+    /// The terms of the typical runs.
+    #[serde(flatten)]
+    pub(crate) terms: Option<WorkTerms>,
 }
 
 impl WorkComparison {
@@ -22,7 +24,6 @@ impl WorkComparison {
     }
 }
 
-/// Singular and plural.
 pub(super) fn nouns(key: WorkKey) -> [&'static str; 2] {
     match key {
         WorkKey::Operator => ["operator", "operators"],

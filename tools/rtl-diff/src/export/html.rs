@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use cli::units;
-use html_page::table::{self, Cell, Column, Table};
+use html_page::table::{self, Cell, Table};
 use html_page::waterfall::{Term, waterfall};
 use html_page::{Data, Page, Section};
 use maud::{Markup, html};
@@ -215,7 +215,7 @@ fn rows(report: &Report<'_>) -> Option<Section> {
     let table = Table {
         id: "changes-table",
         caption: "Changes".to_owned(),
-        columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
+        columns: heads.to_vec(),
         rows: rows.iter().zip(&labels).zip(&shown).map(cells).collect(),
         all: rows.len(),
         filter: Some("name"),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::digest::Digest;
 use super::report::Report;
 use crate::args::By;
-use crate::comparison::{Difference, RenameCandidates, Row, Totals, Whole, WorkTerms};
+use crate::comparison::{Difference, RenameCandidates, Row, Totals, WorkComparison};
 use crate::gates::{Gate, Outcome};
 use crate::input::Steps;
 
@@ -29,7 +29,7 @@ struct Document<'a> {
     gates: &'a [Gate<'a>],
     totals: &'a Totals,
     decomposition: Decomposition<'a>,
-    work: Option<Work<'a>>,
+    work: Option<&'a WorkComparison>,
     kernels: &'a [Row],
     families: &'a [RenameCandidates],
 }
@@ -38,14 +38,6 @@ struct Document<'a> {
 struct RunList<'a> {
     runs: Vec<Vec<String>>,
     steps: &'a [Option<Steps>],
-}
-
-#[derive(Serialize)]
-struct Work<'a> {
-    is_per_step: bool,
-    whole: Option<Whole>,
-    #[serde(flatten)]
-    terms: Option<&'a WorkTerms>,
 }
 
 #[derive(Serialize)]
@@ -73,11 +65,7 @@ pub(super) fn render(report: &Report<'_>, rows: usize, out: &mut dyn Write) -> i
         gates: report.gates,
         totals: &comparison.totals,
         decomposition: Decomposition { baseline_run, candidate_run, change: &comparison.decomposition },
-        work: comparison.work.as_ref().map(|work| Work {
-            is_per_step: work.is_per_step,
-            whole: work.whole,
-            terms: work.terms.as_ref(),
-        }),
+        work: comparison.work.as_ref(),
         kernels: report.first_rows(rows),
         families: &comparison.rename_candidates,
     };

@@ -2,7 +2,7 @@
 
 use cli::units;
 use html_page::bars::{self, Bar, Part};
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{Cell, Table};
 use html_page::{Section, color};
 use maud::html;
 use rtl_analysis::findings::Headline;
@@ -28,11 +28,11 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
         id: "categories-table",
         caption: "Kernels by category".to_owned(),
         columns: vec![
-            Column { head: "Category", field: "name" },
-            Column { head: "Calls", field: "calls" },
-            Column { head: "Total", field: "total_ns" },
-            Column { head: "%", field: "share" },
-            Column { head: "Mean", field: "mean_ns" },
+            ("Category", "name"),
+            ("Calls", "calls"),
+            ("Total", "total_ns"),
+            ("%", "share"),
+            ("Mean", "mean_ns"),
         ],
         rows: rows
             .iter()

@@ -3,7 +3,7 @@
 use cli::report::GpuRow;
 use cli::units;
 use html_page::Section;
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{Cell, Table};
 
 use crate::view::View;
 
@@ -43,7 +43,7 @@ pub(super) fn section(view: &View<'_>) -> Option<Section> {
     let table = Table {
         id: "gpus",
         caption: "Busy and idle time of GPUs".to_owned(),
-        columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
+        columns: heads.to_vec(),
         rows: gpus.iter().take(ROWS).map(cells).collect(),
         all: gpus.len(),
         filter: None,

@@ -2,7 +2,7 @@
 
 use cli::units;
 use html_page::bars::{self, Bar, Part};
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{Cell, Table};
 use html_page::{Section, color};
 use maud::html;
 use rtl_analysis::idle::{Cause, CauseIdle, GpuIdle};
@@ -112,14 +112,14 @@ fn table(gpus: &[GpuIdle], view: &View<'_>) -> Table {
         id: "idle-table",
         caption: "Idle time by GPU and cause".to_owned(),
         columns: vec![
-            Column { head: "GPU", field: "gpu" },
-            Column { head: "Cause", field: "cause" },
-            Column { head: "Idle", field: "idle_ns" },
-            Column { head: "Wall %", field: "share" },
-            Column { head: "Gaps", field: "gaps" },
-            Column { head: "Longest", field: "longest_ns" },
-            Column { head: "At", field: "" },
-            Column { head: "Mostly in", field: "place" },
+            ("GPU", "gpu"),
+            ("Cause", "cause"),
+            ("Idle", "idle_ns"),
+            ("Wall %", "share"),
+            ("Gaps", "gaps"),
+            ("Longest", "longest_ns"),
+            ("At", ""),
+            ("Mostly in", "place"),
         ],
         rows: rows.iter().map(cells).collect(),
         all,

@@ -4,7 +4,7 @@ use cli::report::Row;
 use cli::units;
 use html_page::bars::Part;
 use html_page::svg::coordinate;
-use html_page::table::{self, Cell, Column, Table};
+use html_page::table::{self, Cell, Table};
 use html_page::treemap::treemap;
 use html_page::{Section, color};
 use maud::{Markup, html};
@@ -96,7 +96,7 @@ fn table(view: &View<'_>) -> Table {
     Table {
         id: "kernels",
         caption: "Kernels by total time".to_owned(),
-        columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
+        columns: heads.to_vec(),
         rows: shown.iter().zip(&names).map(cells).collect(),
         all: kernels.len(),
         filter: Some("kernel"),

@@ -2,7 +2,7 @@
 
 use cli::units;
 use html_page::heat::{self, Row};
-use html_page::table::{Cell, Column, Table};
+use html_page::table::{Cell, Table};
 use html_page::{Bytes, Data, Section};
 use maud::html;
 use rtl_analysis::pictures::Arrivals;
@@ -59,7 +59,8 @@ fn label(arrivals: &Arrivals) -> String {
     format!("Lateness of {} ranks in {} collectives", arrivals.ranks.len(), arrivals.collectives)
 }
 
-/// The lateness in ns from which on a cell has the full colour: that of the 98th of 100 cells, so that outliers do not dim the others.
+/// The lateness in ns from which on a cell has the full colour: that of the 98th of 100 cells, so that outliers do not dim
+/// the others.
 fn most(arrivals: &Arrivals) -> i64 {
     let mut all: Vec<i64> =
         arrivals.late_ns.iter().flatten().flatten().copied().filter(|&ns| ns > 0).collect();
@@ -139,7 +140,7 @@ fn table(ranks: &Ranks) -> Table {
     Table {
         id: "ranks",
         caption: "Ranks".to_owned(),
-        columns: heads.map(|(head, field)| Column { head, field }).to_vec(),
+        columns: heads.to_vec(),
         rows: ranks.ranks.iter().map(cells).collect(),
         all: ranks.ranks.len(),
         filter: Some("rank"),

@@ -89,7 +89,7 @@ pub(crate) fn render(
     Ok(())
 }
 
-/// Prints one table as RFC 4180, with units in the field names.
+/// Prints one table.
 fn csv(request: &Request<'_>, report: Option<&Report>, out: &mut Output) -> Result<(), Failure> {
     let (Some(report), Some(section)) = (report, request.sections.first()) else { return Ok(()) };
     if request.options.info {

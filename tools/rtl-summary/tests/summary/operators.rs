@@ -5,7 +5,7 @@ use support::json_schema::JsonSchema;
 
 use crate::{Folder, Run};
 
-/// Two steps: each calls `aten::linear`, which calls `aten::mm`, which launches a kernel; a copy is launched outside of operators.
+/// Each of two steps calls `aten::linear`, which calls `aten::mm`, which launches a kernel. No operator launches the copy.
 fn trace() -> String {
     let step = |number: i64| {
         let at = |offset: i64| number * 1_000 + offset;

@@ -78,7 +78,8 @@ impl Traced {
         self.command(flags, words).output().unwrap()
     }
 
-    /// Records a program on the runtime of ROCm 10: around the tracer, which `rtl trace` names alone, that needs tools of its own.
+    /// Records a program on the runtime of ROCm 10, which needs tools of its own around the tracer that `rtl trace` names
+    /// alone.
     pub(crate) fn shell_on_rocm_10(&self, line: &str) -> Output {
         let runtime = library::tool("rocm10");
         let runtime = runtime.display();

@@ -54,7 +54,7 @@ fn a_redirected_output_is_that_of_the_command_alone() {
     assert!(text(&output.stderr).contains("GPU ops:   5 "), "{output:?}");
 }
 
-/// As often as RTL_RUNS says, by default 5 times.
+/// The program runs RTL_RUNS times, by default 5 times.
 #[test]
 fn a_program_of_hip_is_recorded_whole_every_time() {
     let Some(stack) = stack("bookworm") else { return };

@@ -22,7 +22,8 @@ pub(super) fn is_meant(command: &str) -> bool {
         .any(|start| command.starts_with(start))
 }
 
-/// Gives the folder the tracer as `lib` and, as `bin`, each program that pages record: one that launches kernels on a simulated GPU.
+/// Gives the folder the tracer as `lib` and, as `bin`, each program that pages record: one that launches kernels on a
+/// simulated GPU.
 fn install(folder: &Path, process: &Process) {
     for part in ["bin", "lib", "traces"] {
         fs::create_dir(folder.join(part)).unwrap();
