@@ -1,8 +1,8 @@
-//! What the recorder costs: a million dispatches of 300 kernels on 8 GPUs through its thread into a file.
+//! Measures the recorder: a million dispatches of 300 kernels on 8 GPUs pass through its thread into a file.
 //!
-//! `scripts/bench/recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed
-//! over to a thread that forgets them, so that the difference is the recorder's. With `callbacks`, a program gets them in
-//! place of a file, and forgets them.
+//! `scripts/bench/recorder` builds this and runs it alone and under callgrind. With `floor`, dispatches are handed over to a
+//! thread that drops them, so that the difference is the recorder's. With `callbacks`, callbacks of a program receive them in
+//! place of a file, and drop them.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -80,13 +80,13 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// As `rtl_set_callbacks` does in a program that the runtime can load the library into.
+/// Does what `rtl_set_callbacks` does in a program that the runtime can load the library into.
 fn register() {
     extern "C-unwind" fn forget(kernels: *const abi::Kernel, count: usize, _: *mut std::ffi::c_void) {
         std::hint::black_box((kernels, count));
     }
     let callbacks = abi::Callbacks { kernels: Some(forget), ..abi::Callbacks::default() };
-    output_sink::register(output_sink::Registered { callbacks, mode: None });
+    output_sink::register(output_sink::Registration { callbacks, mode: None });
 }
 
 enum Consumer {
@@ -94,7 +94,7 @@ enum Consumer {
     Writes(Recorder),
 }
 
-/// Twelve days of uptime, a queue of each GPU in turn, half of all launches in two dimensions.
+/// A dispatch after twelve days of uptime; each GPU's queue has its turn, and half of all launches have two dimensions.
 fn dispatch(number: u64) -> Dispatch {
     let start = 12 * 86_400_000_000_000 + number as i64 * 9_000;
     let kernel = (number as u32).wrapping_mul(7) % KERNELS;

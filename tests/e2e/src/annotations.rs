@@ -1,5 +1,5 @@
-//! Ranges and markers: what a program says it did (`tests/programs/ranges.c`), and what its trace says, read with the
-//! project's own reader, as the tools do.
+//! Ranges and markers: those that a program reports (`tests/programs/ranges.c`), and those of its trace, read with the project's
+//! own reader, as the tools do.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,35 +7,29 @@ use std::path::Path;
 use rtl_schema::table::RangeKind;
 use rtl_schema::{Id, Select, Tables};
 
-/// A range or marker by its text, which occurs once.
+/// Ranges and markers by their texts, each of which occurs once.
 pub type Annotations = BTreeMap<String, Annotation>;
 
-/// What is known of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Annotation {
-    /// What made it.
     pub kind: RangeKind,
     /// The thread that began it.
     pub tid: i64,
-    /// When it began, in ns of CLOCK_BOOTTIME: not before the first and not after the second.
+    /// Bounds of the start in ns of CLOCK_BOOTTIME: not before the first and not after the second.
     pub start: (i64, i64),
-    /// When it ended.
+    /// Bounds of the end.
     pub end: (i64, i64),
 }
 
-/// What a program did.
+/// The report of a program.
 #[derive(Debug, Clone, Default)]
 pub struct Account {
-    /// Its ranges and markers.
     pub annotations: Annotations,
-    /// By the number of a dispatch the text of the innermost range around it, and its thread.
+    /// For each dispatch by its number, the text of the innermost range around it, and the thread.
     pub dispatches: BTreeMap<i64, (Option<String>, i64)>,
 }
 
-/// The account in a report.
-///
-/// # Panics
-/// If a line is not as `ranges.c` writes it.
+/// Parses the report of `ranges.c`.
 #[must_use]
 pub fn account(report: &str) -> Account {
     let mut account = Account::default();
@@ -61,19 +55,12 @@ pub fn account(report: &str) -> Account {
     account
 }
 
-/// All of a trace.
-///
-/// # Panics
-/// If it cannot be read.
 #[must_use]
 pub fn tables(path: &Path) -> Tables {
     rtl_schema::Trace::open(path).unwrap().read(&Select::everything()).unwrap()
 }
 
-/// What a trace says of ranges and markers.
-///
-/// # Panics
-/// If a text occurs twice, or a range has no thread or no end.
+/// The ranges and markers of a trace; texts are unique, and ranges have a thread and an end.
 #[must_use]
 pub fn recorded(tables: &Tables) -> Annotations {
     let mut annotations = Annotations::new();
@@ -87,11 +74,8 @@ pub fn recorded(tables: &Tables) -> Annotations {
     annotations
 }
 
-/// Holds that a trace has every range and marker of the account with its thread and its times, and the innermost range of
-/// each dispatch, and nothing else.
-///
-/// # Panics
-/// If it has not.
+/// Checks that a trace has every range and marker of the account with its thread and its times, and the innermost range of each
+/// dispatch, and no others.
 #[track_caller]
 pub fn assert_annotated(account: &Account, tables: &Tables) {
     let recorded = recorded(tables);

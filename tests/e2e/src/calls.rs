@@ -1,4 +1,4 @@
-//! Calls of HIP: what the program, and a judge between it and HIP, have counted against the rows of the trace.
+//! Compares the calls of HIP that the program, and a judge between it and HIP, have counted with the rows of the trace.
 
 use std::collections::BTreeMap;
 
@@ -9,61 +9,54 @@ use crate::copies::assert_copies_were_executed;
 use crate::outcome::Outcome;
 use crate::trace::Trace;
 
-/// How often functions were called, by name.
-pub type Made = BTreeMap<String, i64>;
+/// Numbers of calls by the function's name.
+pub type CallCounts = BTreeMap<String, i64>;
 
-/// An account as programs write it: `name <TAB> calls` in each line, a name perhaps more than once.
-///
-/// # Panics
-/// If a line is something else.
+/// Parses an account as programs write it: `name <TAB> calls` in each line, a name perhaps more than once.
 #[must_use]
-pub fn made(account: &str) -> Made {
-    let mut made = Made::new();
+pub fn call_counts(account: &str) -> CallCounts {
+    let mut made = CallCounts::new();
     for (name, calls) in account.lines().map(|line| line.split_once('\t').unwrap()) {
         *made.entry(name.to_owned()).or_default() += calls.parse::<i64>().unwrap();
     }
     made
 }
 
-/// What a trace says of calls.
+/// The calls in a trace.
 #[derive(Debug)]
 pub struct Calls {
-    /// Those that the program made.
-    pub made: Made,
-    /// Those that HIP itself made.
-    pub nested: Made,
-    /// By function, what it returned where that was no success.
-    pub failed: Made,
-    /// Ops without a call.
+    /// Calls of the program.
+    pub made: CallCounts,
+    /// HIP's own calls of its functions.
+    pub nested: CallCounts,
+    /// Statuses of calls that did not succeed, by function.
+    pub failed: CallCounts,
+    /// Number of ops without a call.
     pub unlinked: i64,
-    /// Ops whose call is of another thread, began later, or is not there.
+    /// Number of ops whose call is of another thread, began later, or does not exist.
     pub mislinked: i64,
 }
 
 impl Calls {
-    /// Reads those of a trace.
-    ///
-    /// # Panics
-    /// If it has none.
     #[must_use]
-    pub fn of(trace: &Trace) -> Self {
+    pub fn read(trace: &Trace) -> Self {
         let database = Connection::open(&trace.path).unwrap();
         let count = |query: &str| database.query_row(query, [], |row| row.get(0)).unwrap();
-        let made = |condition: &str| {
+        let counts_where = |condition: &str| {
             let query = format!(
                 "SELECT string, count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = apiName_id
                  WHERE {condition} GROUP BY string"
             );
             let mut statement = database.prepare(&query).unwrap();
             let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-            rows.map(Result::unwrap).collect::<Made>()
+            rows.map(Result::unwrap).collect::<CallCounts>()
         };
         let returned = "SELECT count(*) FROM sqlite_schema WHERE name = 'rocpd_arg'";
         let has_failed = count(returned) > 0;
         Self {
-            made: made("parentId IS NULL"),
-            nested: made("parentId IN (SELECT correlationId FROM rocpd_api)"),
-            failed: if has_failed { made("rocpd_api.id IN (SELECT api_id FROM rocpd_arg)") } else { Made::new() },
+            made: counts_where("parentId IS NULL"),
+            nested: counts_where("parentId IN (SELECT correlationId FROM rocpd_api)"),
+            failed: if has_failed { counts_where("rocpd_api.id IN (SELECT api_id FROM rocpd_arg)") } else { CallCounts::new() },
             unlinked: count("SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId IS NULL"),
             mislinked: count(
                 "SELECT count(*) FROM rocpd_op WHERE gpuId >= 0 AND correlationId IS NOT NULL AND correlationId NOT IN (
@@ -73,7 +66,7 @@ impl Calls {
     }
 }
 
-/// Each op without a call, with the thread that enqueued it and the calls of that and other threads while it ran or just before.
+/// Describes each op without a call, with the thread that enqueued it and the calls of all threads while it ran or just before.
 fn around_unlinked(trace: &Trace) -> Vec<String> {
     let database = Connection::open(&trace.path).unwrap();
     let query = "SELECT printf('%s on GPU %s, queue %s, by thread %s from %d to %d, beside ', name.string, gpuId, queueId, op.tid, op.start,
@@ -87,13 +80,10 @@ fn around_unlinked(trace: &Trace) -> Vec<String> {
     ops.map(Result::unwrap).collect()
 }
 
-/// Holds that the trace has every call that the program made, no other, and the call of every op.
-///
-/// # Panics
-/// If not.
+/// Checks that the trace has every call that the program made and no other, and the call of every op.
 #[track_caller]
 pub fn assert_has_what_was_called(outcome: &Outcome, trace: &Trace) -> Calls {
-    let calls = Calls::of(trace);
+    let calls = Calls::read(trace);
     assert!(!outcome.calls.is_empty(), "the program has counted nothing: {outcome:?}");
     assert_eq!(calls.made, outcome.calls, "{outcome:?}");
     assert_eq!(
@@ -109,11 +99,8 @@ pub fn assert_has_what_was_called(outcome: &Outcome, trace: &Trace) -> Calls {
     calls
 }
 
-/// Holds that the trace has as many calls of each function as a judge has counted, who stands before HIP's own calls of its
-/// functions, too.
-///
-/// # Panics
-/// If not.
+/// Checks that the trace has as many calls of each function as a judge has counted, which also sees HIP's own calls of its
+/// functions.
 #[track_caller]
 pub fn assert_as_judged(outcome: &Outcome, calls: &Calls) {
     let mut all = calls.made.clone();
@@ -124,11 +111,8 @@ pub fn assert_as_judged(outcome: &Outcome, calls: &Calls) {
     assert_eq!(all, outcome.judged, "{outcome:?}");
 }
 
-/// The trace of a program that is linked with HIP and looks at its results: all calls are in it as a judge has counted them,
-/// all kernels and copies as they were executed, and nothing came out otherwise.
-///
-/// # Panics
-/// If not.
+/// Checks the trace of a program that is linked with HIP and verifies its results: it has all calls as a judge has counted them,
+/// and all kernels and copies as they were executed, and the program ran as without the tracer.
 #[must_use]
 #[track_caller]
 pub fn assert_is_whole(outcome: &Outcome) -> Trace {

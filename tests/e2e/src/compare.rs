@@ -1,15 +1,15 @@
-//! The accounts of a run against each other.
+//! Compares the accounts of a run with each other.
 
 use std::collections::BTreeMap;
 
-use crate::account::{Executed, Reported};
+use crate::account::{ExecutedDispatch, ReportedDispatch};
 use crate::outcome::Outcome;
 use crate::trace::{Row, Trace};
 
-/// What translating a time from a GPU's clock to the system's may cost: two ticks of 10 ns.
+/// Two ticks of 10 ns, the largest error of translating a time from a GPU's clock to the system's.
 pub const TWO_TICKS: i64 = 20;
 
-/// A kernel's name as a person reads it: those of [`crate::process::KERNELS`], of `tests/programs/kernels.cl`, and of C.
+/// Demangles the names of [`crate::process::KERNELS`] and of `tests/programs/kernels.cl`; leaves names of C alone.
 #[must_use]
 pub fn spoken(name: &str) -> &str {
     match name {
@@ -20,20 +20,14 @@ pub fn spoken(name: &str) -> &str {
     }
 }
 
-/// Holds that the trace has every dispatch that the program reported, under its name, with the times at which it
-/// was executed and which the runtime reported, and nothing else.
-///
-/// # Panics
-/// If one is missing, one is too many, or anything of one differs.
+/// Checks that the trace has every dispatch that the program reported, under its name, with the times at which it was executed
+/// and which the runtime reported, and no others.
 #[track_caller]
 pub fn assert_complete(outcome: &Outcome) -> Trace {
     assert_complete_within(outcome, TWO_TICKS)
 }
 
-/// As [`assert_complete`], where times may differ by so many ns.
-///
-/// # Panics
-/// As [`assert_complete`].
+/// Checks what [`assert_complete`] does, where times may differ by `tolerance` ns.
 #[track_caller]
 pub fn assert_complete_within(outcome: &Outcome, tolerance: i64) -> Trace {
     let trace = outcome.trace();
@@ -44,21 +38,14 @@ pub fn assert_complete_within(outcome: &Outcome, tolerance: i64) -> Trace {
     trace
 }
 
-/// Holds that whatever the trace has is true, and that its counts add up.
-///
-/// # Panics
-/// If a row is not of a reported dispatch, anything of it differs, or a dispatch is unaccounted for.
+/// Checks that all rows of the trace are true, and that its counts add up.
 #[track_caller]
 pub fn assert_true(outcome: &Outcome, trace: &Trace) {
     assert_executed(outcome, trace);
     assert_adds_up(trace, outcome.reported.len() as i64);
 }
 
-/// Holds that whatever the trace has is true: each row is a dispatch of its own that the program reported and the
-/// simulator executed.
-///
-/// # Panics
-/// If one is not, or anything of it differs.
+/// Checks that each row of the trace is a dispatch of its own that the program reported and the simulator executed.
 #[track_caller]
 pub fn assert_executed(outcome: &Outcome, trace: &Trace) {
     assert_executed_within(outcome, trace, TWO_TICKS);
@@ -66,7 +53,7 @@ pub fn assert_executed(outcome: &Outcome, trace: &Trace) {
 
 #[track_caller]
 fn assert_executed_within(outcome: &Outcome, trace: &Trace, tolerance: i64) {
-    let reported: BTreeMap<i64, &Reported> =
+    let reported: BTreeMap<i64, &ReportedDispatch> =
         outcome.reported.iter().map(|dispatch| (dispatch.number, dispatch)).collect();
     assert_eq!(reported.len(), outcome.reported.len(), "the program counts its dispatches");
     let mut seen = BTreeMap::new();
@@ -86,8 +73,8 @@ fn assert_executed_within(outcome: &Outcome, trace: &Trace, tolerance: i64) {
 
 #[track_caller]
 fn assert_each_executed(
-    executed: &[Executed],
-    reported: &BTreeMap<i64, &Reported>,
+    executed: &[ExecutedDispatch],
+    reported: &BTreeMap<i64, &ReportedDispatch>,
     rows: &[Row],
     tolerance: i64,
 ) {
@@ -111,16 +98,13 @@ pub(crate) fn is_near(one: (i64, i64), other: (i64, i64), tolerance: i64) -> boo
     (one.0 - other.0).abs() <= tolerance && (one.1 - other.1).abs() <= tolerance
 }
 
-/// Holds that the trace has every dispatch that was executed on a queue of the program, under its name and with its
-/// times, and nothing else but what it counts as left out. For programs that report nothing.
-///
-/// # Panics
-/// If one is missing, one is too many, or anything of one differs.
+/// Checks, for programs that report nothing, that the trace has every dispatch that was executed on a queue of the program, under
+/// its name and with its times, and no others, except those that it counts as left out.
 #[track_caller]
 pub fn assert_has_what_was_executed(outcome: &Outcome, trace: &Trace) {
     let mut left: BTreeMap<(i64, &str), Vec<(i64, i64)>> = BTreeMap::new();
-    let programs: Vec<&Executed> =
-        outcome.executed.iter().filter(|dispatch| dispatch.is_the_programs).collect();
+    let programs: Vec<&ExecutedDispatch> =
+        outcome.executed.iter().filter(|dispatch| dispatch.is_of_program).collect();
     for dispatch in &programs {
         let times = left.entry((dispatch.gpu, spoken(&dispatch.kernel))).or_default();
         times.push((dispatch.start, dispatch.end));
@@ -135,10 +119,7 @@ pub fn assert_has_what_was_executed(outcome: &Outcome, trace: &Trace) {
     assert_adds_up(trace, programs.len() as i64);
 }
 
-/// Holds that what was seen is recorded, or left out for a named reason.
-///
-/// # Panics
-/// If the counts of the metadata do not add up, or are not `dispatches`.
+/// Checks that every dispatch that was seen is recorded, or left out for a named reason.
 #[track_caller]
 pub fn assert_adds_up(trace: &Trace, dispatches: i64) {
     let left_out = |kind: &str| -> i64 {
@@ -153,7 +134,7 @@ pub fn assert_adds_up(trace: &Trace, dispatches: i64) {
     }
 }
 
-/// Whether a count of what was left out is about copies, barriers or, empty, dispatches.
+/// The kind of op that a count of losses is about: copies, barriers or, empty, dispatches.
 fn kind_of(tag: &str) -> &str {
     ["copies_", "barriers_"].into_iter().find(|kind| tag.starts_with(kind)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Copies: what the program's runtime reported, what the simulator executed, and what the trace says.
+//! Compares copies that the program's runtime reported and the simulator executed with those in the trace.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,43 +6,39 @@ use crate::compare::{TWO_TICKS, is_near};
 use crate::outcome::Outcome;
 use crate::trace::Trace;
 
-/// Where bytes are: a GPU, from 0, or the host.
+/// The place of bytes: a GPU, from 0, or the host.
 pub type Place = Option<i64>;
 
-/// A copy of the trace.
+/// A copy in the trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CopyRow {
-    /// `CopyHostToDevice`, ...
+    /// Such as `CopyHostToDevice`.
     pub kind: String,
-    /// Where the bytes come from.
     pub from: Place,
-    /// Where they go.
     pub to: Place,
-    /// How many.
     pub bytes: i64,
-    /// ns of CLOCK_BOOTTIME.
+    /// Start and end in ns of CLOCK_BOOTTIME.
     pub time: (i64, i64),
-    /// Its number.
     pub correlation: i64,
 }
 
-/// A copy as the program tells it (`tests/programs/copies.c`).
+/// A copy in the program's report (`tests/programs/copies.c`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Reported {
+struct ReportedCopy {
     from: Place,
     to: Place,
-    /// What the runtime reported; `None` where the program did not ask.
+    /// Start and end from the runtime in ns; `None` where the program did not read them.
     time: Option<(i64, i64)>,
 }
 
 /// A copy as it was executed, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Executed {
+struct ExecutedCopy {
     /// A process, a GPU's node and the number of a queue.
     queue: [String; 3],
     from: Place,
     to: Place,
-    /// Where it reads and where it writes.
+    /// Addresses that are read and written.
     addresses: [u64; 2],
     bytes: i64,
     time: (i64, i64),
@@ -50,9 +46,6 @@ struct Executed {
 }
 
 /// The copies of a trace by their start.
-///
-/// # Panics
-/// If the trace cannot be read.
 #[must_use]
 pub fn copies(trace: &Trace) -> Vec<CopyRow> {
     let database = trace.database();
@@ -78,7 +71,7 @@ pub fn copies(trace: &Trace) -> Vec<CopyRow> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-fn reported(report: &str) -> BTreeMap<i64, Reported> {
+fn reported(report: &str) -> BTreeMap<i64, ReportedCopy> {
     let lines = report.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let copies = lines.filter(|columns| columns.len() == 7 && columns[0] == "copy");
     let number = |text: &str| text.parse::<i64>().unwrap();
@@ -86,7 +79,7 @@ fn reported(report: &str) -> BTreeMap<i64, Reported> {
     let copy = |columns: Vec<&str>| {
         let time = (number(columns[5]), number(columns[6]));
         let time = (time != (0, 0)).then_some(time);
-        (number(columns[4]), Reported { from: place(columns[2]), to: place(columns[3]), time })
+        (number(columns[4]), ReportedCopy { from: place(columns[2]), to: place(columns[3]), time })
     };
     let copies: Vec<_> = copies.map(copy).collect();
     let by_size: BTreeMap<_, _> = copies.iter().cloned().collect();
@@ -95,7 +88,7 @@ fn reported(report: &str) -> BTreeMap<i64, Reported> {
 }
 
 /// Copies that no queue of the program made, by engines and by kernels of the runtime, in the order of each queue.
-fn executed(log: &str) -> Vec<Executed> {
+fn executed(log: &str) -> Vec<ExecutedCopy> {
     let mut queues = HashMap::new();
     let mut copies = Vec::new();
     for line in log.lines() {
@@ -111,7 +104,7 @@ fn executed(log: &str) -> Vec<Executed> {
         let is_by_engine = queues[&queue].0 == "dma";
         let number = |at: usize| columns[at].parse::<i64>().unwrap();
         let place = |at: usize| Some(number(at) - 1).filter(|&gpu| gpu >= 0);
-        copies.push(Executed {
+        copies.push(ExecutedCopy {
             queue,
             from: place(9),
             to: place(10),
@@ -124,9 +117,9 @@ fn executed(log: &str) -> Vec<Executed> {
     copies
 }
 
-/// Takes out what a row is about: one copy, or several parts of it that follow one upon the other. Whether there was such.
-fn take(row: &CopyRow, executed: &mut Vec<Executed>) -> bool {
-    let begins = |part: &Executed| {
+/// Removes the executed copy that a row is about, or its consecutive parts; false if there is none.
+fn take(row: &CopyRow, executed: &mut Vec<ExecutedCopy>) -> bool {
+    let begins = |part: &ExecutedCopy| {
         (part.from, part.to) == (row.from, row.to) && (part.time.0 - row.time.0).abs() <= TWO_TICKS
     };
     let mut firsts = (0..executed.len()).filter(|&at| begins(&executed[at]));
@@ -151,11 +144,8 @@ fn take(row: &CopyRow, executed: &mut Vec<Executed>) -> bool {
     found
 }
 
-/// Holds that the trace has every copy that the program reported, with its size, its way, its times and nothing else,
-/// and that each was executed so. The others that it saw are `unfinished`.
-///
-/// # Panics
-/// If one is missing, one is too many, or anything of one differs.
+/// Checks that the trace has every copy that the program reported, with its size, its kind and its times, and no others, and that
+/// each was executed so. `unfinished` is the number of other copies that it saw.
 #[track_caller]
 pub fn assert_copies(outcome: &Outcome, trace: &Trace, unfinished: i64) {
     let reported = reported(&outcome.report);
@@ -172,11 +162,8 @@ pub fn assert_copies(outcome: &Outcome, trace: &Trace, unfinished: i64) {
     assert_executed(&outcome.log, trace, &rows, unfinished);
 }
 
-/// Holds that each copy of the trace was executed, as the simulator's log has it, and that each that an engine has executed is in the trace. Kernels of
-/// the runtime copy code objects too, which nobody asks for.
-///
-/// # Panics
-/// If one was not, one is missing, anything of one differs, or the counts do not add up.
+/// Checks that each copy of the trace was executed, by the simulator's log, and that each that an engine has executed is in the
+/// trace. Kernels of the runtime also copy code objects, which are no copies of the program.
 #[track_caller]
 pub fn assert_copies_were_executed(log: &str, trace: &Trace) {
     assert_executed(log, trace, &copies(trace), 0);
@@ -193,7 +180,7 @@ fn assert_executed(log: &str, trace: &Trace, rows: &[CopyRow], unfinished: i64) 
     let counts = ["copies_seen", "copies_recorded"].map(|tag| trace.count(tag));
     let recorded = rows.len() as i64;
     assert_eq!(counts, [recorded + unfinished, recorded], "{:?}", trace.metadata);
-    // Where calls are recorded, all that one of them caused has its number.
+    // Where calls are recorded, all copies that one of them caused have its number.
     if trace.count("hip_seen") == 0 {
         let mut numbers: Vec<i64> = rows.iter().map(|row| row.correlation).collect();
         numbers.sort_unstable();

@@ -1,5 +1,5 @@
-//! Programs that get records instead of a file: what they were told (`tools/embedder.c`), made into the trace that the
-//! tracer would have written, so that it is held against the same accounts.
+//! Programs with callbacks in place of a file. Their records (`tools/embedder.c`) are made into the trace that the tracer would
+//! have written, so that it can be compared with the other accounts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,36 +10,27 @@ use crate::library;
 use crate::outcome::Outcome;
 use crate::process::Process;
 
-/// The counts of one kind, as `struct rtl_counts` has them.
+/// The counts of one kind, as in `struct rtl_counts`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// All.
     pub seen: i64,
-    /// Those in the records.
     pub delivered: i64,
-    /// Those that should be.
     pub lost: i64,
-    /// Of those lost: because a callback was slow.
+    /// The part of `lost` that is due to a slow callback.
     pub lost_behind: i64,
-    /// Those left out on purpose.
+    /// Unmatched out on purpose.
     pub skipped: i64,
 }
 
-/// Runs the program without anything and with librtl.so and a recorder of its own preloaded: it must not notice, and no
-/// file must be left. The outcome's trace is what the recorder was told.
-///
-/// # Panics
-/// If the program noticed or failed, a file was left, or the recorder was called wrongly.
+/// Runs the program without tools, and with librtl.so and a recorder of its own preloaded: it must not notice, and no file must
+/// be left. The outcome's trace has the records.
 #[must_use]
 #[track_caller]
 pub fn embedded(process: &Process) -> Outcome {
     embedded_by(process, &[library::tracer(), library::tool("embedder")])
 }
 
-/// The same with a recorder in these libraries.
-///
-/// # Panics
-/// As [`embedded`].
+/// Does what [`embedded`] does with a recorder in these libraries.
 #[must_use]
 #[track_caller]
 pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
@@ -47,7 +38,7 @@ pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
     let mut outcome = process.run_preloading("embedded", libraries);
     let seen = |outcome: &Outcome| (outcome.status, outcome.stdout.clone(), outcome.stderr.clone());
     assert_eq!(seen(&bare), seen(&outcome), "without and with the recorder, on {:?}", process.stack().name);
-    assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
+    assert_eq!((outcome.traces.len(), outcome.messages.len()), (0, 0), "no file, no word: {outcome:?}");
     let folder = process.folder().join("embedded");
     let records = fs::read_to_string(folder.join("records")).unwrap();
     let rebuilt = folder.join("rebuilt.db");
@@ -56,10 +47,7 @@ pub fn embedded_by(process: &Process, libraries: &[PathBuf]) -> Outcome {
     outcome
 }
 
-/// The lines of `records` as a trace.
-///
-/// # Panics
-/// If one is not as `embedder.c` writes it, or says that something is wrong.
+/// Makes a trace of the lines of `records`.
 pub fn rebuild(records: &str, path: &Path) {
     let mut writer = NativeWriter::create(path).unwrap();
     for line in records.lines() {
@@ -144,7 +132,7 @@ pub fn rebuild(records: &str, path: &Path) {
                 };
                 writer.push_call(&call).unwrap();
             }
-            // What a trace has no rows of this kind for; tests read the lines.
+            // A trace has no rows for these kinds, whose lines are read by tests.
             "launch" | "asked" | "name" => {}
             "count" => count(columns[1], counts(&columns), &mut writer),
             _ => panic!("{line}"),
@@ -169,7 +157,7 @@ fn counts(columns: &[&str]) -> Counts {
     }
 }
 
-/// As the tracer's own files count.
+/// Writes the counts as the tracer's own files have them.
 fn count(kind: &str, counts: Counts, writer: &mut NativeWriter) {
     let Counts { seen, delivered, lost, lost_behind, skipped } = counts;
     let prefix = match kind {

@@ -1,4 +1,5 @@
-//! The programs of `tracer/examples/embed`, built as their first lines say, and what else is built as a user of the library would.
+//! Builds the programs of `tracer/examples/embed` by the command in their first lines, and other programs as a user of the
+//! library would.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,11 +16,11 @@ fn root() -> PathBuf {
 #[track_caller]
 fn run(command: &mut Command) {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && said.is_empty(), "{command:?}\n{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{command:?}\n{stderr}");
 }
 
-/// A source in C++ by its name, or in C.
+/// The compiler for C++ or C, by the name of the source.
 fn compiler(source: &Path) -> Command {
     let is_cpp = source.extension().is_some_and(|extension| extension == "cpp");
     let (compiler, standard) = if is_cpp { ("c++", "-std=c++11") } else { ("cc", "-std=c99") };
@@ -34,9 +35,6 @@ fn compiler(source: &Path) -> Command {
 }
 
 /// A program of this source, which calls `work` of `tracer/examples/embed`, linked to librtl.so, in `folder`.
-///
-/// # Panics
-/// If it does not compile without a warning.
 #[must_use]
 #[track_caller]
 pub fn program(source: &str, folder: &Path) -> PathBuf {
@@ -53,10 +51,7 @@ pub fn program(source: &str, folder: &Path) -> PathBuf {
     program
 }
 
-/// The static library as it is installed, in `folder`. `None`, and one line that says so, without binutils.
-///
-/// # Panics
-/// If it cannot be made.
+/// The static library as it is installed, in `folder`. `None` after one printed line without binutils.
 #[must_use]
 #[track_caller]
 pub fn static_library(folder: &Path) -> Option<PathBuf> {
@@ -68,11 +63,8 @@ pub fn static_library(folder: &Path) -> Option<PathBuf> {
     Some(library)
 }
 
-/// A shared library of the tool `embedder.c` and the static library, in `folder`, with nothing but what it needs to be
+/// A shared library of the tool `embedder.c` and the static library, in `folder`, that exports only the functions by which it is
 /// found.
-///
-/// # Panics
-/// If it does not compile.
 #[must_use]
 #[track_caller]
 pub fn plugin(static_library: &Path, folder: &Path) -> PathBuf {
@@ -85,9 +77,6 @@ pub fn plugin(static_library: &Path, folder: &Path) -> PathBuf {
 }
 
 /// A program of `tests/programs` that is linked to the static library, in `folder`.
-///
-/// # Panics
-/// If it does not compile.
 #[must_use]
 #[track_caller]
 pub fn static_program(name: &str, static_library: &Path, folder: &Path) -> PathBuf {
@@ -99,11 +88,8 @@ pub fn static_program(name: &str, static_library: &Path, folder: &Path) -> PathB
     program
 }
 
-/// The size of each struct of `rtl.h`, and where its fields are, as a compiler of `language` (`c` or `cpp`) has it: lines
+/// The size of each struct of `rtl.h`, and the offsets of its fields, from a compiler of `language` (`c` or `cpp`): lines
 /// `STRUCT.FIELD OFFSET`.
-///
-/// # Panics
-/// If it does not compile.
 #[must_use]
 #[track_caller]
 pub fn layout(fields: &[(&str, &[&str])], language: &str, folder: &Path) -> String {

@@ -1,14 +1,14 @@
-//! Several processes of one run: what each of them executed, by the simulator's log, against its files.
+//! Compares, for several processes of one run, the dispatches in the simulator's log with the files of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use support::Stack;
 
-use crate::launched::{Left, launched};
+use crate::launched::{Unmatched, launched};
 use crate::outcome::Outcome;
 use crate::trace::Trace;
 
-/// The oldest and the newest runtime of this machine: what takes long is tried on these.
+/// The oldest and the newest runtime of this machine, for tests that take long.
 #[must_use]
 pub fn oldest_and_newest() -> Vec<Stack> {
     let mut stacks = support::stacks();
@@ -25,17 +25,13 @@ pub fn log_of(log: &str, pid: &str) -> String {
     lines.fold(String::new(), |all, line| all + line + "\n")
 }
 
-/// The processes that a log of the simulator is about.
 #[must_use]
 pub fn pids(log: &str) -> BTreeSet<&str> {
     log.lines().filter_map(|line| line.split('\t').nth(1)).collect()
 }
 
-/// Holds that each process of a run has recorded all that was executed for it, in files of its own that are complete and
-/// left nothing out; the files by their processes. One that used no GPU has a file for its ranges.
-///
-/// # Panics
-/// If it has not.
+/// Checks that each process of a run has recorded everything that was executed for it, in files of its own that are complete and
+/// left nothing out; returns the files by process. One that used no GPU has a file for its ranges.
 #[track_caller]
 pub fn assert_each_recorded(outcome: &Outcome) -> BTreeMap<String, Vec<Trace>> {
     let mut traces: BTreeMap<String, Vec<Trace>> = BTreeMap::new();
@@ -48,7 +44,7 @@ pub fn assert_each_recorded(outcome: &Outcome) -> BTreeMap<String, Vec<Trace>> {
         let files = traces.get(pid).map_or(&[][..], Vec::as_slice);
         let recorded: usize = files.iter().map(|trace| trace.rows.len()).sum();
         assert_eq!(recorded, executed.len(), "process {pid}: {outcome:?}");
-        let mut left = Left::of(&executed);
+        let mut left = Unmatched::new(&executed);
         files.iter().for_each(|trace| left.take(trace));
     }
     for trace in traces.values().flatten() {
@@ -57,10 +53,7 @@ pub fn assert_each_recorded(outcome: &Outcome) -> BTreeMap<String, Vec<Trace>> {
     traces
 }
 
-/// Holds that a trace is complete, left nothing out, and is about something.
-///
-/// # Panics
-/// If it is not.
+/// Checks that a trace is complete, left nothing out, and is not empty.
 #[track_caller]
 pub fn assert_whole(trace: &Trace) {
     let ranges = trace.count("ranges_recorded");
@@ -72,7 +65,7 @@ pub fn assert_whole(trace: &Trace) {
     assert!(trace.is_complete(), "{:?}", trace.metadata);
 }
 
-/// How many kernels and how many ranges each file has, the fewest first.
+/// Numbers of kernels and of ranges in each file, the fewest first.
 #[must_use]
 pub fn counts(traces: &BTreeMap<String, Vec<Trace>>) -> Vec<(usize, i64)> {
     let traces = traces.values().flatten();

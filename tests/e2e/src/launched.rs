@@ -1,4 +1,4 @@
-//! Programs that report nothing themselves: every dispatch that the simulator executed on their queues against the
+//! Compares, for programs that report nothing themselves, every dispatch that the simulator executed on their queues with the
 //! rows of the trace.
 
 use std::collections::{BTreeMap, HashSet};
@@ -15,34 +15,31 @@ use crate::trace::{Row, Trace};
 
 /// A dispatch on a queue that the program made itself, as the simulator executed it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Launched {
-    /// From 0.
+pub struct LaunchedDispatch {
+    /// Counts from 0.
     pub gpu: i64,
     /// In ns of the system clock.
     pub start: i64,
     /// In ns of the system clock.
     pub end: i64,
-    /// As the code object has it.
+    /// Mangled name.
     pub kernel: String,
 }
 
-/// The program's dispatches in a log of the simulator, by GPU and start. The runtime's own queues are left out: no
-/// tool sees those.
-///
-/// # Panics
-/// If a line is not as the simulator's README says.
+/// The program's dispatches in a log of the simulator, by GPU and start. The runtime's own queues are left out, because no tool
+/// sees them.
 #[must_use]
-pub fn launched(log: &str) -> Vec<Launched> {
+pub fn launched(log: &str) -> Vec<LaunchedDispatch> {
     let lines = || log.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let programs: HashSet<[&str; 3]> = lines()
         .filter(|columns| columns[0] == "queue" && columns[7] == "program")
         .map(|columns| [columns[1], columns[2], columns[3]])
         .collect();
-    let mut launched: Vec<Launched> = lines()
+    let mut launched: Vec<LaunchedDispatch> = lines()
         .filter(|columns| {
             columns[0] == "dispatch" && programs.contains(&[columns[1], columns[2], columns[3]])
         })
-        .map(|columns| Launched {
+        .map(|columns| LaunchedDispatch {
             gpu: columns[2].parse::<i64>().unwrap() - 1,
             start: columns[6].parse().unwrap(),
             end: columns[7].parse().unwrap(),
@@ -53,13 +50,10 @@ pub fn launched(log: &str) -> Vec<Launched> {
     launched
 }
 
-/// Runs a command with the tracer in it: what it printed, what it executed, and its one trace.
-///
-/// # Panics
-/// If it fails, leaves no trace or several, or the trace has not the copies that were executed.
+/// Runs a command with the tracer in it; returns its output, its executed dispatches, and its one trace.
 #[must_use]
 #[track_caller]
-pub fn traced(mut command: Command, folder: &Path) -> (String, Vec<Launched>, Trace) {
+pub fn traced(mut command: Command, folder: &Path) -> (String, Vec<LaunchedDispatch>, Trace) {
     let traces = folder.join("traces");
     let log = folder.join("log");
     let _ = fs::remove_dir_all(&traces);
@@ -76,37 +70,30 @@ pub fn traced(mut command: Command, folder: &Path) -> (String, Vec<Launched>, Tr
     assert_copies_were_executed(&log, &trace);
     (stdout, launched(&log), trace)
 }
-
-/// Holds that the trace has every one of these dispatches, with its kernel's full name and the time at which it was
+/// Checks that the trace has every one of these dispatches, with its kernel's full name and the time at which it was executed,
+/// and no others.
 /// executed, and nothing else.
-///
-/// # Panics
-/// If one is missing, one is too many, or anything of one differs.
 #[track_caller]
-pub fn assert_all_recorded(launched: &[Launched], trace: &Trace) {
+pub fn assert_all_recorded(launched: &[LaunchedDispatch], trace: &Trace) {
     assert_eq!(trace.left_out(), BTreeMap::new(), "nothing is left out");
     assert_recorded(launched, trace);
     assert_eq!(trace.rows.len(), launched.len(), "every dispatch is there");
 }
 
-/// Holds that each row of the trace is one of these dispatches, and that the trace counts the others as left out.
-///
-/// # Panics
-/// If one is not, anything of one differs, or the counts do not add up.
+/// Checks that each row of the trace is one of these dispatches, and that the trace counts the others as left out.
 #[track_caller]
-pub fn assert_recorded(launched: &[Launched], trace: &Trace) {
+pub fn assert_recorded(launched: &[LaunchedDispatch], trace: &Trace) {
     assert_adds_up(trace, launched.len() as i64);
-    Left::of(launched).take(trace);
+    Unmatched::new(launched).take(trace);
 }
 
-/// Dispatches that no row of a trace has been found for, by GPU and kernel.
+/// Dispatches that match no row of a trace yet, by GPU and kernel.
 #[derive(Debug)]
-pub struct Left(BTreeMap<(i64, String), Vec<(i64, i64)>>);
+pub struct Unmatched(BTreeMap<(i64, String), Vec<(i64, i64)>>);
 
-impl Left {
-    /// All of them.
+impl Unmatched {
     #[must_use]
-    pub fn of(launched: &[Launched]) -> Self {
+    pub fn new(launched: &[LaunchedDispatch]) -> Self {
         let mut left: BTreeMap<(i64, String), Vec<(i64, i64)>> = BTreeMap::new();
         for dispatch in launched {
             let key = (dispatch.gpu, spoken(&dispatch.kernel));
@@ -115,10 +102,7 @@ impl Left {
         Self(left)
     }
 
-    /// Takes out those that a trace has.
-    ///
-    /// # Panics
-    /// If it has another one.
+    /// Removes the dispatches that a trace has, all of which must be there.
     #[track_caller]
     pub fn take(&mut self, trace: &Trace) {
         for row in &trace.rows {
@@ -134,7 +118,7 @@ fn is_near(time: (i64, i64), row: &Row) -> bool {
     (time.0 - row.start).abs() <= TWO_TICKS && (time.1 - row.end).abs() <= TWO_TICKS
 }
 
-/// The name of a kernel as a person reads it, whole; as it is where no C++ is behind it.
+/// The whole demangled name of a kernel, or the name itself where it is not mangled.
 fn spoken(kernel: &str) -> String {
     let symbol = kernel.starts_with("_Z").then(|| Symbol::new(kernel).ok()).flatten();
     let spoken = symbol.and_then(|symbol| symbol.demangle_with_options(&DemangleOptions::default()).ok());

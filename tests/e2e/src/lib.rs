@@ -1,9 +1,8 @@
-//! Processes with the tracer in them, end to end: a program of `tests/programs` on the stock ROCm runtime and the
-//! simulated GPUs, with librtl.so loaded as a user loads it. Then three accounts of it are compared: what the trace
-//! says, what the program's runtime reported, and what the simulator executed.
+//! Runs processes with the tracer in them, end to end: a program of `tests/programs` on the stock ROCm runtime and the simulated
+//! GPUs, with librtl.so loaded as a user loads it. Then three accounts of it are compared: those of the trace, of the program's
+//! runtime, and of the simulator.
 //!
-//! [`Process`] says what is run, [`Outcome`] is what came of it, [`compare`](mod@compare) holds the accounts
-//! against each other.
+//! [`Process`] is a program to run, [`Outcome`] the result of a run, and [`compare`](mod@compare) compares the accounts.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -21,7 +20,7 @@ pub mod outcome;
 pub mod process;
 pub mod trace;
 
-pub use account::{Executed, Reported};
+pub use account::{ExecutedDispatch, ReportedDispatch};
 pub use outcome::Outcome;
 pub use process::Process;
 pub use trace::{Row, Trace};

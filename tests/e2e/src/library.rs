@@ -1,4 +1,4 @@
-//! The libraries that a process is given: the tracer, and the tools of `tests/e2e/tools`.
+//! Finds and builds the libraries that a process loads: the tracer, and the tools of `tests/e2e/tools`.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Where cargo puts what it builds for the running test or bench.
+/// The folder in which cargo puts what it builds for the running test or bench.
 fn beside_this_program() -> PathBuf {
     env::current_exe().unwrap().parent().unwrap().to_owned()
 }
 
 /// A shared library among the dependencies of the running program, which cargo builds in the same profile.
-///
-/// # Panics
-/// If it is not there.
 #[must_use]
 pub fn built(name: &str) -> PathBuf {
     let folder = beside_this_program();
@@ -23,29 +20,19 @@ pub fn built(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("cargo built no {name} in {}", folder.display())).clone()
 }
 
-/// The library under test.
-///
-/// # Panics
-/// If cargo has not built it.
 #[must_use]
 pub fn tracer() -> PathBuf {
     built("librtl.so")
 }
 
-/// Its companion, which catches calls of HIP.
-///
-/// # Panics
-/// If cargo has not built it.
+/// The tracer's library that intercepts calls of HIP.
 #[must_use]
 pub fn companion() -> PathBuf {
     built("librtl_hip.so")
 }
 
-/// A library of roctx that records nothing, under this name: `libroctx64.so.4` with its versioned symbols, or another
-/// one without. Each lies in a folder that has all of them.
-///
-/// # Panics
-/// If it does not compile.
+/// A library of roctx that records nothing, under this name: `libroctx64.so.4` with its versioned symbols, or another one
+/// without. Each lies in a folder that has all of them.
 #[must_use]
 pub fn roctx(name: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/roctx.c");
@@ -74,20 +61,14 @@ pub fn roctx(name: &str) -> PathBuf {
     library
 }
 
-/// The shared library made of `tests/e2e/tools/<name>.c`, built once and kept beside the tests under a name that changes
-/// with its source.
-///
-/// # Panics
-/// If it does not compile.
+/// The shared library made of `tests/e2e/tools/<name>.c`, built once and kept beside the tests under a name that changes with its
+/// source.
 #[must_use]
 pub fn tool(name: &str) -> PathBuf {
     tool_with(name, &[])
 }
 
 /// The tool `hip_judge`, for the functions that these libraries of HIP have.
-///
-/// # Panics
-/// If it does not compile, or a library cannot be read.
 #[must_use]
 pub fn hip_judge(hip: &[PathBuf]) -> PathBuf {
     let mut lister = Command::new("nm");
@@ -98,7 +79,7 @@ pub fn hip_judge(hip: &[PathBuf]) -> PathBuf {
         let (name, rest) = line.split_once(' ')?;
         rest.starts_with(['T', 'W']).then(|| name.split('@').next().unwrap_or(name))
     });
-    // What the compiler puts into a program, no header declares: a program's kernels are registered by it.
+    // Calls that the compiler generates, which register a program's kernels, are in no header.
     let called = |name: &&str| {
         name.trim_start_matches('_').starts_with("hip")
             && !name.contains("hipRegister")
@@ -124,7 +105,7 @@ fn kept(name: &str, content: &str) -> PathBuf {
     file
 }
 
-/// A tool, with more arguments for the compiler.
+/// Builds a tool with more arguments for the compiler.
 fn tool_with(name: &str, arguments: &[&str]) -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools");
     let source = sources.join(format!("{name}.c"));

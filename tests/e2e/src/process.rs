@@ -19,10 +19,9 @@ use crate::library;
 use crate::outcome::{LEAK, Outcome, files};
 use crate::trace::Trace;
 
-/// The kernels that programs find in their code object unless the test says otherwise.
+/// Names of the kernels in the programs' code object, unless the test selects others.
 pub const KERNELS: [&str; 3] = ["alpha", "beta", "_Z5gammaPKfPf"];
 
-/// What is run.
 #[derive(Debug)]
 pub struct Process {
     program: PathBuf,
@@ -33,31 +32,30 @@ pub struct Process {
     tracer: PathBuf,
     /// Tools that HSA_TOOLS_LIB names before the tracer.
     tools_before: Vec<PathBuf>,
-    /// Makes its runtime one like ROCm 10's.
+    /// Makes the runtime one like ROCm 10's.
     newer_runtime: Option<PathBuf>,
-    /// Tools that it names after the tracer.
+    /// Tools that HSA_TOOLS_LIB names after the tracer.
     tools: Vec<PathBuf>,
     folder: Arc<TempDir>,
     is_hip: bool,
-    /// Whether the tracer is preloaded, too.
+    /// True if the tracer is preloaded, too.
     is_preloaded: bool,
     /// Other libraries that are preloaded, with and without the tracer.
     preloads: Vec<PathBuf>,
-    /// What is preloaded before it and behind it then.
+    /// Libraries that are preloaded around the tracer.
     judges: Vec<PathBuf>,
     companions: Vec<PathBuf>,
-    /// How the program is started, where not by itself.
+    /// The command that starts the program, if it is not started by itself.
     starter: Vec<String>,
     has_time_limit: bool,
-    /// Whether it starts other Pythons.
+    /// True if the program starts other Pythons.
     is_python: bool,
 }
 
 impl Process {
-    /// A program of `tests/programs` on Debian 12's runtime. `None`, and one line that says so, where that or a
-    /// compiler is missing.
+    /// A program of `tests/programs` on Debian 12's runtime. `None` after one printed line, where that or a compiler is missing.
     #[must_use]
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn new(name: &str) -> Option<Self> {
         let stack = stack("bookworm")?;
         Self::on(&stack, name)
     }
@@ -69,9 +67,6 @@ impl Process {
     }
 
     /// A program on a certain runtime.
-    ///
-    /// # Panics
-    /// If the program does not compile.
     #[must_use]
     pub fn on(stack: &Stack, name: &str) -> Option<Self> {
         Some(Self::starting(stack, program(name)?).kernels(&KERNELS))
@@ -100,27 +95,26 @@ impl Process {
         }
     }
 
-    /// Its arguments.
     #[must_use]
     pub fn arguments(mut self, arguments: &[&str]) -> Self {
         self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         self
     }
 
-    /// An environment variable of it; the last one of a name counts.
+    /// Sets an environment variable; the last one of a name counts.
     #[must_use]
     pub fn setting(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.settings.push((name.to_owned(), value.into()));
         self
     }
 
-    /// How many GPUs there are.
+    /// Sets the number of GPUs.
     #[must_use]
     pub fn gpus(self, gpus: usize) -> Self {
         self.setting("KFD_SIM_GPUS", gpus.to_string())
     }
 
-    /// The tracer's mode.
+    /// Sets the tracer's mode.
     #[must_use]
     pub fn mode(self, mode: &str) -> Self {
         self.setting("RTL_MODE", mode)
@@ -131,16 +125,13 @@ impl Process {
         self.settings.push(("RTL_MODE".to_owned(), mode.into()));
     }
 
-    /// The kernels of the code object, as mangled.
+    /// Sets the mangled names of the kernels in the code object.
     #[must_use]
     pub fn kernels(self, names: &[&str]) -> Self {
         self.code_object("CODE_OBJECT", names)
     }
 
-    /// A code object whose path the program finds in a variable.
-    ///
-    /// # Panics
-    /// If it cannot be written.
+    /// Adds a code object whose path the program finds in a variable.
     #[must_use]
     pub fn code_object(self, variable: &str, names: &[&str]) -> Self {
         let kernels: Vec<Kernel> = names.iter().map(|&name| Kernel::named(name)).collect();
@@ -150,51 +141,49 @@ impl Process {
         self.setting(variable, path)
     }
 
-    /// A tool of `tests/e2e/tools` that wraps the tracer's queues.
+    /// Adds a tool of `tests/e2e/tools` that wraps the tracer's queues.
     #[must_use]
     pub fn tool(mut self, name: &str) -> Self {
         self.tools.push(library::tool(name));
         self
     }
 
-    /// The program is started by another one, such as valgrind with its arguments. On Debian 12's own runtime only.
+    /// Starts the program by another one, such as valgrind with its arguments. On Debian 12's own runtime only.
     #[must_use]
     pub fn started_by(mut self, starter: &[&str]) -> Self {
         self.starter = starter.iter().map(|&part| part.to_owned()).collect();
         self
     }
 
-    /// It is not killed when it takes long.
+    /// Does not kill the process when it takes long.
     #[must_use]
     pub fn without_time_limit(mut self) -> Self {
         self.has_time_limit = false;
         self
     }
 
-    /// The tracer is preloaded where it is a tool of the runtime: what stands in for other libraries does so.
+    /// Preloads the tracer where it is a tool of the runtime, as is necessary for the functions that replace those of other
+    /// libraries.
     #[must_use]
     pub fn preloaded(mut self) -> Self {
         self.is_preloaded = true;
         self
     }
 
-    /// A tool of `tests/e2e/tools` is preloaded, with and without the tracer.
+    /// Preloads a tool of `tests/e2e/tools`, with and without the tracer.
     #[must_use]
     pub fn preload(mut self, name: &str) -> Self {
         self.preloads.push(library::tool(name));
         self
     }
 
-    /// The tracer panics at a place of its own (`tracer/src/base/fault.rs`): `record`, or `record:5` for the sixth time.
+    /// Makes the tracer panic at a place of its own (`tracer/src/base/fault.rs`): `record`, or `record:5` for the sixth time.
     #[must_use]
     pub fn fails_at(self, place: &str) -> Self {
         self.setting("RTL_FAULT", place)
     }
 
-    /// Its program is linked to this library.
-    ///
-    /// # Panics
-    /// If it does not compile.
+    /// Links the program to this library.
     #[must_use]
     pub fn linked_to(mut self, name: &str, library: &Path) -> Self {
         let path = library.to_str().unwrap();
@@ -203,28 +192,27 @@ impl Process {
         self
     }
 
-    /// Another program in place of its own.
+    /// Runs another program in place of its own.
     #[must_use]
     pub fn program(mut self, program: PathBuf) -> Self {
         self.program = program;
         self
     }
 
-    /// A tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
+    /// Adds a tool of `tests/e2e/tools` that is loaded before the tracer, in traced runs only.
     #[must_use]
     pub fn tool_before(mut self, name: &str) -> Self {
         self.tools_before.push(library::tool(name));
         self
     }
 
-    /// Its runtime has the extension table of ROCm 10, and makes all queues by descriptor (`tests/e2e/tools/rocm10.c`).
+    /// Gives the runtime the extension table of ROCm 10, and makes all queues by descriptor (`tests/e2e/tools/rocm10.c`).
     #[must_use]
     pub fn on_rocm_10(mut self) -> Self {
         self.newer_runtime = Some(library::tool("rocm10"));
         self
     }
 
-    /// The runtime that it runs on.
     #[must_use]
     pub fn stack(&self) -> &Stack {
         &self.stack
@@ -236,10 +224,7 @@ impl Process {
         self.folder.path()
     }
 
-    /// The command, without the tracer and with its report, log and traces going to a folder.
-    ///
-    /// # Panics
-    /// If the folder cannot be made.
+    /// The command, without the tracer, and with its report, log and traces in a folder.
     #[must_use]
     pub fn command(&self, folder: &Path) -> Command {
         self.command_preloading(&self.preloads, folder)
@@ -253,7 +238,7 @@ impl Process {
             &self.program,
         ));
         if self.is_python && self.stack.name != "bookworm" {
-            // Python itself would have the system's loader start another one.
+            // Python itself would make the system's loader start another one.
             command.env("PYTHON", starter_of(&command, folder));
         }
         command.args(&self.arguments);
@@ -261,13 +246,12 @@ impl Process {
         command.env("CALLS", folder.join("calls")).env("JUDGED", folder.join("judged"));
         command.env("RTL_OUTPUT", folder.join("traces/trace_%p.db")).env("RTL_MODE", "standard");
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
-        // What is left lying there by accident is seen.
+        // In this folder a test notices files that are left by accident.
         command.current_dir(folder.join("traces"));
         command
     }
 
-    /// The runtime's command as this process is to be started: `timeout` and its two arguments come first, the program
-    /// last.
+    /// Changes the runtime's command to start this process: `timeout` and its two arguments come first, the program last.
     fn started(&self, command: Command) -> Command {
         let mut words = vec![command.get_program().to_owned()];
         words.extend(command.get_args().map(OsStr::to_owned));
@@ -287,10 +271,6 @@ impl Process {
         started
     }
 
-    /// Runs it without the tracer.
-    ///
-    /// # Panics
-    /// If it cannot be started.
     #[must_use]
     pub fn bare(&self) -> Outcome {
         // A tool that wraps the tracer's queues needs some that can be intercepted.
@@ -300,18 +280,12 @@ impl Process {
     }
 
     /// Runs it with the least of all tools.
-    ///
-    /// # Panics
-    /// If it cannot be started.
     #[must_use]
     pub fn floor(&self) -> Outcome {
         self.run("floor", &[library::tool("pass_through")])
     }
 
-    /// Runs it with the tracer, whatever it does to the program.
-    ///
-    /// # Panics
-    /// If it cannot be started.
+    /// Runs it with the tracer, whatever the program does.
     #[must_use]
     pub fn traced(&self) -> Outcome {
         self.run("traced", &self.with_tracer())
@@ -323,21 +297,15 @@ impl Process {
         before.chain([self.tracer.clone()]).chain(around).chain(self.tools.iter().cloned()).collect()
     }
 
-    /// Runs it without and with the tracer: exit code, standard output and standard error must be the same, but for
-    /// what the tracer says of what it lost.
-    ///
-    /// # Panics
-    /// If they are not.
+    /// Runs it without and with the tracer, and checks that exit code, standard output and standard error are the same, except
+    /// for the tracer's lines about losses.
     #[must_use]
     #[track_caller]
     pub fn unchanged(&self) -> Outcome {
         self.unchanged_from(&self.bare())
     }
 
-    /// The same, where the run without the tracer is known.
-    ///
-    /// # Panics
-    /// If the other one differs from it.
+    /// Does what [`Process::unchanged`] does, where the run without the tracer is known.
     #[must_use]
     #[track_caller]
     pub fn unchanged_from(&self, bare: &Outcome) -> Outcome {
@@ -345,7 +313,8 @@ impl Process {
         self.assert_same(bare, traced)
     }
 
-    /// The same, of a program whose trace need not be complete: the recording fails, or the process ends too early for it.
+    /// Does what [`Process::unchanged`] does for a program whose trace need not be complete: the recording fails, or the process
+    /// ends too early for it.
     #[must_use]
     #[track_caller]
     pub fn unchanged_in_one_run(&self) -> Outcome {
@@ -360,10 +329,10 @@ impl Process {
         traced
     }
 
-    /// Runs it with the tracer until its traces are complete, where its exit is known. The tracer delays the end of a
-    /// process by half a second at most: a machine that is busy for so long leaves a trace that is marked as incomplete, or
-    /// signals, which Debian's builds of the runtime report; ROCm 7's reports signals of its own (`may_leak`) without the
-    /// tracer, too. Every such rerun is recorded ([`until_whole`]).
+    /// Runs it with the tracer until its traces are complete, where its exit is known. The tracer delays the end of a process by
+    /// half a second at most: a machine that is busy for so long leaves a trace that is marked as incomplete, or signals, which
+    /// Debian's builds of the runtime report; ROCm 7's reports signals of its own (`may_leak`) without the tracer, too. Every
+    /// such rerun is recorded ([`until_whole`]).
     fn traced_whole(&self, end: ExitStatus, may_leak: bool) -> Outcome {
         let is_whole = |traced: &Outcome| {
             let complete = |file: &PathBuf| Trace::read_begun(file).is_some_and(|trace| trace.is_complete());
@@ -377,40 +346,28 @@ impl Process {
         until_whole("the trace was not written in time", || self.traced(), is_whole)
     }
 
-    /// Runs it with the tracer only: a program that ends well then, but need not without it.
-    ///
-    /// # Panics
-    /// If it fails, or the tracer complains.
+    /// Runs it with the tracer only, and checks that it succeeds: without the tracer it need not.
     #[must_use]
     #[track_caller]
     pub fn well_when_traced(&self) -> Outcome {
         self.traced_whole(ExitStatus::default(), true).assert_well()
     }
 
-    /// As [`Process::unchanged`], of a program that ends well.
-    ///
-    /// # Panics
-    /// If it is changed or fails.
+    /// Does what [`Process::unchanged`] does for a program that succeeds.
     #[must_use]
     #[track_caller]
     pub fn well(&self) -> Outcome {
         self.unchanged().assert_well()
     }
 
-    /// Runs it with the tracer and with its standard input open until a trace has so many kernels: what is there before
-    /// a process is killed. It is given a minute for that.
-    ///
-    /// # Panics
-    /// If it cannot be started.
+    /// Runs it with the tracer and with its standard input open until a trace has this number of kernels, for at most a minute: the
+    /// state before a process is killed.
     #[must_use]
     pub fn traced_until(&self, kernels: i64) -> Outcome {
         self.traced_until_then(kernels, |_| ())
     }
 
-    /// The same, where something is done then to the files that there are.
-    ///
-    /// # Panics
-    /// If it cannot be started.
+    /// Does what [`Process::traced_until`] does, and then passes the files to `act`.
     #[must_use]
     pub fn traced_until_then(&self, kernels: i64, act: impl FnOnce(&[PathBuf])) -> Outcome {
         let (mut command, folder) = self.prepare("traced", &self.with_tracer());
@@ -427,11 +384,8 @@ impl Process {
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 
-    /// Runs it with the tracer while `talk` writes to its standard input and reads lines of its standard output, which are
-    /// not in the outcome then. It is told the folder of the traces.
-    ///
-    /// # Panics
-    /// If it cannot be started.
+    /// Runs it with the tracer while `talk` writes to its standard input and reads lines of its standard output, which are not in
+    /// the outcome then. `talk` gets the folder of the traces, too.
     #[must_use]
     pub fn traced_while(&self, talk: impl FnOnce(&mut ChildStdin, &mut dyn BufRead, &Path)) -> Outcome {
         let (mut command, folder) = self.prepare("traced", &self.with_tracer());
@@ -443,11 +397,8 @@ impl Process {
         self.outcome(running.wait_with_output().unwrap(), &folder)
     }
 
-    /// Runs it without any tool of the runtime and with these libraries, which find in RECORDS the name of a file in the
-    /// folder of this name.
-    ///
-    /// # Panics
-    /// If it cannot be started.
+    /// Runs it without any tool of the runtime and with these libraries, which find in RECORDS the name of a file in the folder
+    /// of this name.
     #[must_use]
     pub fn run_preloading(&self, name: &str, libraries: &[PathBuf]) -> Outcome {
         let folder = self.folder.path().join(name);
@@ -462,7 +413,7 @@ impl Process {
         self.outcome(command.stdin(Stdio::null()).output().unwrap(), &folder)
     }
 
-    /// The command with these tools, and the folder that everything goes to.
+    /// The command with these tools, and the folder of all its files.
     fn prepare(&self, name: &str, tools: &[PathBuf]) -> (Command, PathBuf) {
         let folder = self.folder.path().join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -485,7 +436,7 @@ impl Process {
     }
 
     fn outcome(&self, output: Output, folder: &Path) -> Outcome {
-        Outcome::of(output, folder, &self.folder, self.is_hip)
+        Outcome::new(output, folder, &self.folder, self.is_hip)
     }
 }
 

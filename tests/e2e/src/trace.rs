@@ -1,4 +1,4 @@
-//! The third account: the trace, read with SQLite and nothing of the project's own readers.
+//! The third account: the trace, read with SQLite and none of the project's own readers.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,28 +10,24 @@ use support::rusqlite::{Connection, OpenFlags};
 /// A kernel's row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Number of the GPU.
     pub gpu: i64,
-    /// Number of the queue.
     pub queue: i64,
     /// The kernel's full name.
     pub name: String,
-    /// ns of CLOCK_BOOTTIME.
+    /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// ns of CLOCK_BOOTTIME.
+    /// In ns of CLOCK_BOOTTIME.
     pub end: i64,
     /// Work-items, x.
     pub grid: i64,
     /// Work-items in a work-group, x.
     pub workgroup: i64,
-    /// What rocm-trace-lite's tools read.
+    /// A column that rocm-trace-lite's tools read.
     pub completion_signal: String,
 }
 
-/// What a trace says.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// The file.
     pub path: PathBuf,
     /// Kernels by their start.
     pub rows: Vec<Row>,
@@ -40,10 +36,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads a whole file, and has SQLite check it.
-    ///
-    /// # Panics
-    /// If it is not a whole and healthy native trace.
+    /// Reads a whole file, and lets SQLite check it.
     #[must_use]
     pub fn read(path: &Path) -> Self {
         let database = open(path);
@@ -75,34 +68,25 @@ impl Trace {
         Self { path: path.to_owned(), rows, metadata: metadata(&database) }
     }
 
-    /// The metadata alone, of a file that may be large.
-    ///
-    /// # Panics
-    /// If it cannot be read.
+    /// Reads only the metadata, of a file that may be large.
     #[must_use]
     pub fn without_rows(path: &Path) -> Self {
         Self { path: path.to_owned(), rows: Vec::new(), metadata: metadata(&open(path)) }
     }
 
-    /// Whether the recording came to its end.
+    /// True if the recording came to its end.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.metadata.get("complete").is_some_and(|complete| complete == "1")
     }
 
     /// A count of the metadata; 0 where there is no such tag.
-    ///
-    /// # Panics
-    /// If it is not a number.
     #[must_use]
     pub fn count(&self, tag: &str) -> i64 {
         self.metadata.get(tag).map_or(0, |count| count.parse().unwrap())
     }
 
-    /// As [`Trace::read`], of a file that may have been created a moment ago: `None` while it has no tables.
-    ///
-    /// # Panics
-    /// As [`Trace::read`].
+    /// Reads a file that may have been created a moment ago: `None` while it has no tables.
     #[must_use]
     pub fn read_begun(path: &Path) -> Option<Self> {
         let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_op'";
@@ -110,8 +94,8 @@ impl Trace {
         (tables > 0).then(|| Self::read(path))
     }
 
-    /// How many kernels a file has that is being written; 0 while it cannot be read. A look during which the file was
-    /// published again may have mixed two states: it says nothing.
+    /// The number of kernels in a file that is being written; 0 while it cannot be read. A read during which the file was
+    /// published again may have mixed two states, and is 0 too.
     #[must_use]
     pub fn kernels_so_far(path: &Path) -> i64 {
         let kernels = "SELECT count(*) FROM rocpd_op JOIN rocpd_string kind ON kind.id = opType_id
@@ -123,9 +107,6 @@ impl Trace {
     }
 
     /// All counts of dispatches, copies and barriers that are not in the file, by tag.
-    ///
-    /// # Panics
-    /// If one is not a number.
     #[must_use]
     pub fn left_out(&self) -> BTreeMap<&str, i64> {
         let left_out = |tag: &&String| {
@@ -136,14 +117,14 @@ impl Trace {
         self.metadata.keys().filter(left_out).map(|tag| (tag.as_str(), self.count(tag))).collect()
     }
 
-    /// The file, for questions of a test's own.
+    /// A connection for queries of a test's own.
     #[must_use]
     pub fn database(&self) -> Connection {
         open(&self.path)
     }
 }
 
-/// How often a file was published: the change counter of SQLite's header.
+/// The number of publications of a file, by the change counter of SQLite's header.
 fn publications(path: &Path) -> Option<[u8; 4]> {
     let mut count = [0; 4];
     File::open(path).and_then(|file| file.read_exact_at(&mut count, 24)).ok()?;

@@ -1,4 +1,4 @@
-/* Preloaded: how often a thread allocates while it asks for that. */
+/* Preloaded, it counts the allocations of a thread that has switched counting on. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +10,7 @@ extern void *__libc_memalign(size_t alignment, size_t size);
 static __thread int counting __attribute__((tls_model("initial-exec")));
 static __thread uint64_t count __attribute__((tls_model("initial-exec")));
 
-/* How many there were since the last call with a true argument. */
+/* Returns the number since the last call with a true argument. */
 uint64_t allocations(int count_from_here) {
     uint64_t counted = count;
     counting = count_from_here;

@@ -1,5 +1,5 @@
-/* A program's own recorder, preloaded into any program together with librtl.so: every record that it is given is a line of
- * the file RECORDS, between tabs:
+/* A program's own recorder, preloaded into any program together with librtl.so: every record that it receives is a line of
+ * the file RECORDS, in columns with tabs between them:
  *
  *   kernel  GPU  QUEUE  NAME  START  END  GRID  WORKGROUP  CORRELATION  RANGE  TID  MANGLED  ENQUEUED
  *   copy    FROM  TO  BYTES  START  END  CORRELATION  RANGE  TID  ENQUEUED   -1 is the host
@@ -11,8 +11,8 @@
  *   name    KIND  NUMBER  TEXT
  *   count   KIND  SEEN  DELIVERED  LOST  BEHIND  SKIPPED                     once, when the process exits
  *
- * What is wrong with how it is called is a line that begins with `wrong`. EMBED_ONLY=copies and the like registers one
- * callback alone, EMBED_ONLY=calls those of kernels and copies too. EMBED_OPTIONS is what its name says, as a number. */
+ * A wrong call of a callback is a line that begins with `wrong`. EMBED_ONLY=copies registers the callback of copies alone, as do
+ * the names of the other kinds; EMBED_ONLY=calls also registers those of kernels and copies. EMBED_OPTIONS is a number. */
 #define _GNU_SOURCE
 #include "../../../tracer/include/rtl.h"
 #include <inttypes.h>
@@ -166,7 +166,7 @@ __attribute__((constructor)) static void begin(void) {
     if (!only || strcmp(only, "copies") == 0) callbacks.copies = on_copies;
     if (!only || strcmp(only, "ranges") == 0) callbacks.ranges = on_ranges;
     if (!only || strcmp(only, "barriers") == 0) callbacks.barriers = on_barriers;
-    /* Only where they are asked for: with them the numbers of kernels mean something else. */
+    /* These are optional, because with them the numbers of kernels mean something else. */
     if (only && strcmp(only, "calls") == 0) {
         callbacks.kernels = on_kernels;
         callbacks.copies = on_copies;

@@ -1,4 +1,4 @@
-/* The least that calling roctx can cost: functions that do nothing. */
+/* Functions of roctx that do nothing, for the least cost of calling them. */
 #include <stdint.h>
 
 void roctxMarkA(const char *message) { (void)message; }

@@ -1,7 +1,7 @@
-/* Preloaded: files in a folder `traces` are on a disk that fails.
- *   DISK_HOLDS     bytes that are written before it fails; without it writing goes well
- *   DISK_ERROR     with what then: a number of errno.h; or 0: it does not answer
- *   DISK_CLOSING   with what closing such a file fails, as network file systems do that wrote nothing before */
+/* Preloaded, it puts files in a folder `traces` on a disk that fails.
+ *   DISK_HOLDS     bytes that are written before it fails; without it writing succeeds
+ *   DISK_ERROR     number in errno.h of the failure, or 0: the disk does not answer
+ *   DISK_CLOSING   number of the failure of closing such a file, as on network file systems that wrote nothing before */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Preloaded between a program that is linked with HIP and everything else that stands in for HIP: counts the calls of every
- * function that this HIP has, and passes them on. Into JUDGED goes, at the end:  name <TAB> calls.
+/* Preloaded between a program that is linked with HIP and other libraries that replace functions of HIP, it counts the calls of
+ * every function that this HIP has, and passes them on. At the end it writes lines to JUDGED:  name <TAB> calls.
  *
  * FUNCTIONS is a file with a line F(name, number) for each, out of HIP's own table of symbols. None is declared here: each
  * counts, and jumps to the next one of its name, so that arguments and result stay where they are. */
@@ -18,7 +18,7 @@ enum { COUNT = sizeof names / sizeof *names };
 __attribute__((visibility("hidden"))) long judge_counts[COUNT];
 __attribute__((visibility("hidden"))) void *judge_next[COUNT];
 
-/* Called the first time: what comes behind this library. */
+/* Called the first time, to find the function behind this library. */
 __attribute__((visibility("hidden"))) void *judge_find(unsigned number) {
     void *found = dlsym(RTLD_NEXT, names[number]);
     if (!found) abort();
@@ -26,7 +26,7 @@ __attribute__((visibility("hidden"))) void *judge_find(unsigned number) {
     return found;
 }
 
-/* With the number of a function in r11: everything in which arguments are is kept. */
+/* The number of a function is in r11; all registers that may hold arguments are kept. */
 __asm__(".text\n"
         "judge_pass:\n"
         "  lea judge_counts(%rip), %r10\n"

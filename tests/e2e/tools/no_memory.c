@@ -1,5 +1,5 @@
-/* Preloaded: the C library has memory for everyone but the tracer, which gets small pieces only.
- *   MEMORY_GRANTS  how often librtl.so gets larger ones before it gets none any more */
+/* Preloaded, it refuses memory to the tracer alone, which gets small pieces only.
+ *   MEMORY_GRANTS  number of larger pieces that librtl.so gets before it gets none any more */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

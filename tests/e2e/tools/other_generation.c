@@ -1,4 +1,4 @@
-/* Loaded before the tracer: makes the runtime's extension table look like one of a release that is yet to come. */
+/* Loaded before the tracer, it makes the runtime's extension table look like one of a release that is yet to come. */
 #include "tool.h"
 
 bool OnLoad(void *tables, uint64_t version, uint64_t failed, const char *const *names) {

@@ -1,4 +1,4 @@
-/* Loaded before the tracer: the runtime makes no interceptible queues, or none of REFUSED_PACKETS packets. */
+/* Loaded before the tracer, it makes the runtime refuse interceptible queues, or those of REFUSED_PACKETS packets. */
 #include "tool.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Loaded after the tracer: writes to the file that REPLACED names which places of the tables point into it. Between tabs:
+/* Loaded after the tracer, it writes the places of the tables that point into the tracer to the file REPLACED. Between tabs:
  *   version  MAJOR  SIZE         of the extension table
  *   TABLE    OFFSET              for each place, in the table core or extension */
 #define _GNU_SOURCE

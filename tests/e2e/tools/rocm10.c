@@ -33,7 +33,7 @@ static char new_table[SIZE], *runtimes_table;
 static struct { queue_create_function create; destroy_function destroy; copy_function copy; } plain;
 static bool is_loaded;
 
-/* Where the table of this size has what the new one has at `offset`; 0 for nowhere. */
+/* The offset in a table of this size of the function that the new one has at `offset`; 0 where it is absent. */
 static size_t runtimes_offset(size_t offset, uint32_t size) {
     if (size >= 440) return offset + sizeof(void *) <= size ? offset : 0;
     if (offset < 144) return offset;
@@ -41,7 +41,7 @@ static size_t runtimes_offset(size_t offset, uint32_t size) {
     return offset == 432 ? 392 : 0;
 }
 
-/* Functions of the runtime's table into the new one, or back. */
+/* Copies functions of the runtime's table into the new one, or back. */
 static void copy(bool is_back) {
     uint32_t size = ((const table_version *)runtimes_table)->minor;
     for (size_t offset = sizeof(table_version); offset < SIZE; offset += sizeof(void *)) {
@@ -106,7 +106,7 @@ static hsa_status_t release(hsa_queue_t *queue) {
     return plain.destroy(queue);
 }
 
-/* As without SDMA, where the runtime exchanges nothing. Entries decrement the signal together, once. */
+/* Does what the runtime does without SDMA, where it exchanges nothing. Entries decrement the signal together, once. */
 static hsa_status_t copy_one(const copy_operation *asked, uint32_t count, const hsa_signal_t *signals) {
     bool is_known = asked->version == 1 && asked->type <= BROADCAST && asked->completion.handle;
     if (!is_known || (asked->type == BROADCAST && !asked->entries)) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
@@ -160,7 +160,7 @@ hsa_status_t hsa_amd_memory_async_batch_copy(const copy_operation *asked, uint32
     return call(asked, count, dependencies, signals);
 }
 
-/* As the runtime exports it: through the table. */
+/* The runtime exports this function, too, and calls it through the table. */
 hsa_status_t hsa_amd_queue_create(hsa_agent_t agent, descriptor *asked, uint32_t count) {
     if (is_loaded) return ENTRY(create_function, new_table, CREATE)(agent, asked, count);
     find_plain();

@@ -1,4 +1,4 @@
-/* What a program finds as roctx where no tool is loaded: every function returns what AMD's libraries return, and nothing
+/* The roctx that a program finds where no tool is loaded: every function returns what AMD's libraries return, and nothing
  * is recorded. Built as libroctx64.so.4, whose symbols have a version, and as librocprofiler-sdk-roctx.so.1. */
 #define _GNU_SOURCE
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Preloaded: a list of the runtime takes its time to grow, so that a thread which adds to it without a lock meets
+/* Preloaded, it makes a list of the runtime grow slowly, so that a thread which adds to it without a lock meets
  * another one that does. */
 #include <stddef.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { LONGEST = 128, MICROSECONDS = 300 };
 
-/* operator new(size_t): what doubles from 8 bytes on is a list of pointers. */
+/* This is operator new(size_t). Sizes that double from 8 bytes on are those of a list of pointers. */
 void *_Znwm(size_t size) {
     void *memory = malloc(size);
     if (memory == NULL) abort();

@@ -1,7 +1,7 @@
-//! Arguments of the driver's calls, as linux/kfd_ioctl.h lays them out. A field is named for what it says;
-//! the order and the sizes are the interface.
+//! Arguments of the driver's calls, as linux/kfd_ioctl.h lays them out. The names of fields are free; their order and sizes are
+//! the interface.
 
-/// A structure of integers: any bytes are a value of it.
+/// A structure of which any bytes are a value.
 ///
 /// # Safety
 /// Only for `repr(C)` structures of integers without padding.
@@ -19,7 +19,7 @@ macro_rules! plain {
             size_of::<$name>() == $size && 0 $(+ size_of::<$type>())* == $size,
             "the size of the interface, without padding"
         );
-        // SAFETY: repr(C), and the sizes of the integers in it add up to its own.
+        // SAFETY: the structure is repr(C), and the sizes of its integers add up to its own.
         unsafe impl Plain for $name {}
     )*};
 }
@@ -37,12 +37,12 @@ plain! {
 
     UpdateQueue: 24 { ring: u64, queue_id: u32, ring_size: u32, percentage: u32, priority: u32 }
 
-    /// `bits` of words at `mask`.
+    /// The words at `mask` have `bits` bits.
     SetMask: 16 { queue_id: u32, bits: u32, mask: u64 }
 
     GetClockCounters: 40 { gpu: u64, cpu: u64, system: u64, system_frequency: u64, gpu_id: u32, pad: u32 }
 
-    /// What a GPU's address spaces are.
+    /// Address ranges of a GPU.
     Aperture: 56 {
         lds_base: u64, lds_limit: u64, scratch_base: u64, scratch_limit: u64, gpuvm_base: u64, gpuvm_limit: u64,
         gpu_id: u32, pad: u32,
@@ -54,10 +54,10 @@ plain! {
         page_offset: u64, trigger_data: u32, kind: u32, auto_reset: u32, node: u32, event_id: u32, slot: u32,
     }
 
-    /// To destroy, set or reset an event.
+    /// Destroys, sets or resets an event.
     OneEvent: 8 { event_id: u32, pad: u32 }
 
-    /// What is known of one event that is waited for: the first word is its age, in and out.
+    /// One event of a wait; the first word is the event's age, in and out.
     EventData: 48 { age: u64, unused: [u64; 3], extension: u64, event_id: u32, pad: u32 }
 
     WaitEvents: 24 { events: u64, count: u32, all: u32, timeout: u32, result: u32 }
@@ -71,7 +71,7 @@ plain! {
 
     FreeMemory: 8 { handle: u64 }
 
-    /// To map or unmap an allocation.
+    /// Maps or unmaps an allocation.
     MapMemory: 24 { handle: u64, gpu_ids: u64, count: u32, done: u32 }
 
     AllocateGws: 16 { queue_id: u32, count: u32, first: u32, pad: u32 }

@@ -1,42 +1,40 @@
-//! Packets of the architected queuing language and the signals they complete, as amd_signal.h and
-//! amd_queue.h lay them out.
+//! Packets of the architected queuing language and the signals that they complete, as amd_signal.h and amd_queue.h lay them out.
 
 use crate::events::Events;
 use crate::word::Place;
 
-/// Bytes of a packet.
 pub(crate) const PACKET: u64 = 64;
 
-/// Types of packets: what a header's low 8 bits say.
+/// Types of packets, in the low 8 bits of a header.
 const VENDOR: u64 = 0;
 const INVALID: u64 = 1;
 const KERNEL: u64 = 2;
 const BARRIER_AND: u64 = 3;
 const BARRIER_OR: u64 = 5;
 
-/// The bit of a header that makes a packet wait.
+/// Makes a packet wait for all before it.
 const BARRIER_BIT: u64 = 1 << 8;
 
-/// The vendor's packet that waits for a signal's value.
+/// Format of the vendor's packet that waits for a signal's value.
 const BARRIER_VALUE: u64 = 2;
 
-/// The vendor's packet that launches a kernel in clusters, once a signal is 0.
+/// Format of the vendor's packet that launches a kernel in clusters, once a signal is 0.
 const EXT_KERNEL: u64 = 3;
 
 /// A packet taken from the ring.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet([u64; 8]);
 
-/// What it asks for.
+/// The work of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// To run the kernel at this address, with its arguments at another, once a signal is 0; a signal 0 is none.
+    /// Runs the kernel at this address, with its arguments at another, once a signal is 0; a signal 0 is none.
     Kernel { object: u64, arguments: u64, after: u64 },
-    /// To wait until all signals, or one of them, are 0; a signal 0 is none.
+    /// Waits until all signals, or one of them, are 0; a signal 0 is none.
     Barrier { signals: [u64; 5], any: bool },
-    /// To wait until a signal's value has a relation to another.
+    /// Waits until a signal's value has a relation to another.
     Value { signal: u64, value: i64, mask: i64, relation: u32 },
-    /// Something that leaves no trace here.
+    /// Has no effect in the simulator.
     Other,
 }
 
@@ -73,12 +71,12 @@ impl Packet {
         }
     }
 
-    /// Whether it may begin only when everything before it in its queue is over.
+    /// True if it may begin only when everything before it in its queue is over.
     pub(crate) fn waits_for_all_before(&self) -> bool {
         self.0[0] & BARRIER_BIT != 0
     }
 
-    /// The signal to decrement at its end; 0 is none.
+    /// The signal to decrement at the packet's end; 0 is none.
     pub(crate) fn completion_signal(&self) -> u64 {
         self.0[7]
     }
@@ -93,7 +91,7 @@ impl Work {
         }
     }
 
-    /// Whether what it waits for has happened.
+    /// True if the condition that the packet waits for holds.
     pub(crate) fn is_satisfied(&self) -> bool {
         match *self {
             Self::Kernel { after: 0, .. } | Self::Other => true,
@@ -116,9 +114,9 @@ impl Work {
     }
 }
 
-/// A place in a signal that a packet names.
+/// A field of a signal that a packet names.
 fn field(signal: u64, offset: u64) -> Place {
-    // SAFETY: a packet's signals exist until the packet is done: that is the contract of the queue.
+    // SAFETY: by the contract of the queue, a packet's signals exist until the packet is done.
     unsafe { Place::at(signal + offset) }
 }
 
@@ -126,7 +124,7 @@ fn value(signal: u64) -> i64 {
     field(signal, 8).load_signed()
 }
 
-/// Ends a packet: timestamps, start first, where the queue is profiled, then the value, then the event.
+/// Ends a packet: writes the timestamps, start first, where the queue is profiled, then the value, then the event.
 pub(crate) fn complete(signal: u64, times: Option<(u64, u64)>, events: &Events) {
     if signal == 0 {
         return;
@@ -135,12 +133,12 @@ pub(crate) fn complete(signal: u64, times: Option<(u64, u64)>, events: &Events) 
         field(signal, 32).store(start);
         field(signal, 40).store(end);
     }
-    // Read first: who sees the value may destroy the signal.
+    // The mailbox is read first, because the program may destroy the signal once it sees the value.
     let mailbox = field(signal, 16).load();
     let event = field(signal, 24).half().load(std::sync::atomic::Ordering::Relaxed);
     field(signal, 8).decrement();
     if mailbox != 0 {
-        // SAFETY: a slot of the page of events, which lives as long as the runtime.
+        // SAFETY: the mailbox is a slot in the page of events, which lives as long as the runtime.
         unsafe { Place::at(mailbox) }.store(event.into());
         events.fire(event);
     }
@@ -150,7 +148,7 @@ pub(crate) fn complete(signal: u64, times: Option<(u64, u64)>, events: &Events) 
 mod tests {
     use super::*;
 
-    /// A signal as the runtime makes it: the value is at 8, the mailbox at 16, the times at 32 and 40.
+    /// A signal with the runtime's layout: the value is at 8, the mailbox at 16, the times at 32 and 40.
     fn signal(value: i64) -> Box<[u64; 8]> {
         Box::new([1, value as u64, 0, 0, 0, 0, 0, 0])
     }
@@ -161,7 +159,7 @@ mod tests {
 
     fn slot(memory: &mut [u64; 8]) -> [Place; 8] {
         let first = address(memory);
-        // SAFETY: the eight words of the array.
+        // SAFETY: the places are the eight words of the array.
         [0, 1, 2, 3, 4, 5, 6, 7].map(|word| unsafe { Place::at(first + word * 8) })
     }
 

@@ -1,18 +1,18 @@
-//! How the simulated GPUs behave where that can be chosen: the part of the settings that has a grammar.
+//! The behaviour of the simulated GPUs as far as it can be chosen: the settings that have a grammar.
 //!
-//! What depends on the kernel is a list of rules between commas, `[KERNEL=]VALUE`. The first rule that names a
-//! kernel counts for it, a value alone for all others. KERNEL is a symbol without `.kd`, with `*` at its end
-//! whatever begins so, or the address of a kernel object as the log shows it.
+//! Settings that depend on the kernel are lists of rules with commas between them, `[KERNEL=]VALUE`. The first rule that names a
+//! kernel applies to it, and a value alone to all others. KERNEL is a symbol without `.kd`, a beginning of symbols with `*` at
+//! its end, or the address of a kernel object as the log shows it.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// How much time something takes, in ns.
+/// A length of time in ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Span {
     Fixed(u64),
-    /// Another one every time, both ends included.
+    /// A random length between the two, both included.
     Between(u64, u64),
     Never,
 }
@@ -21,7 +21,7 @@ impl Span {
     const GRAMMAR: &'static str = "NS, NS..NS or never";
 
     fn parse(text: &str) -> Option<Self> {
-        // Half of what a clock can show: no sum of a time and a span wraps.
+        // The limit is a quarter of what fits, so that no sum of a time and a span wraps.
         let time = |text: &str| text.parse().ok().filter(|time: &u64| *time <= u64::MAX / 4);
         match text.split_once("..") {
             _ if text == "never" => Some(Self::Never),
@@ -33,7 +33,7 @@ impl Span {
         }
     }
 
-    /// The length that this time has by lot; `None` is for ever.
+    /// A length of time, for which `lot` gives a random number; `None` is for ever.
     pub(crate) fn draw(self, lot: impl FnOnce() -> u64) -> Option<u64> {
         match self {
             Self::Fixed(time) => Some(time),
@@ -43,14 +43,14 @@ impl Span {
     }
 }
 
-/// What a packet's timestamps say.
+/// Content of a packet's timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timestamps {
     True,
     Zero,
-    /// The end first.
+    /// The end is before the start.
     Inverted,
-    /// Any bits.
+    /// The bits are random.
     Garbage,
 }
 
@@ -68,7 +68,6 @@ impl Timestamps {
     }
 }
 
-/// A value for every kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ByKernel<T> {
     pub(crate) others: T,
@@ -92,13 +91,13 @@ impl<T: Copy> ByKernel<T> {
         (alone <= 1).then_some(parsed)
     }
 
-    /// Whether no kernel is named.
-    pub(crate) fn is_the_same_for_all(&self) -> bool {
+    /// True if no rule names a kernel.
+    pub(crate) fn is_uniform(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// The value of the kernel with this name, if it has one, and this object.
-    pub(crate) fn of(&self, name: Option<&str>, object: u64) -> T {
+    pub(crate) fn for_kernel(&self, name: Option<&str>, object: u64) -> T {
         let address = format!("{object:#x}");
         let names = |rule: &str| match (rule.strip_suffix('*'), name) {
             (Some(begin), Some(name)) => name.starts_with(begin),
@@ -108,26 +107,25 @@ impl<T: Copy> ByKernel<T> {
     }
 }
 
-/// Everything that can be chosen about what GPUs do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Behaviour {
-    /// How long a kernel runs.
+    /// Running time of a kernel.
     pub(crate) kernel: ByKernel<Span>,
-    /// How long after its end a packet's signal changes.
+    /// Time between the end of a packet and the change of its signal.
     pub(crate) delay: ByKernel<Span>,
     pub(crate) timestamps: ByKernel<Timestamps>,
-    /// Packets of one queue that run at once, where no barrier bit is between them.
+    /// Number of packets of one queue that run at once, where no barrier bit is between them.
     pub(crate) overlap: usize,
-    /// Another seed, other lots.
+    /// Another seed gives other random numbers.
     pub(crate) seed: u64,
-    /// How much faster than it says the clock of a GPU runs, in millionths.
+    /// The clock of a GPU runs faster than its stated frequency by this many millionths.
     pub(crate) drift: i64,
     /// Bytes per microsecond; `None` is as fast as the host copies.
     pub(crate) copy_speed: Option<u64>,
 }
 
 impl Behaviour {
-    /// From the values of `KFD_SIM_*`; what is not given has its default.
+    /// Reads the values of `KFD_SIM_*`; settings that are absent have their defaults.
     pub(crate) fn read(variable: &impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         Ok(Self {
             kernel: rules(variable, "KFD_SIM_KERNEL_NS", Span::Fixed(10_000), Span::parse, Span::GRAMMAR)?,
@@ -146,8 +144,8 @@ impl Behaviour {
         })
     }
 
-    /// A number that is the same in every run for this packet of this queue and this purpose, however threads
-    /// are scheduled.
+    /// A random number that is the same in every run for this packet of this queue and this purpose, however threads are
+    /// scheduled.
     pub(crate) fn lot(&self, queue: u32, packet: u64, purpose: u64) -> u64 {
         [u64::from(queue), packet, purpose].into_iter().fold(self.seed, |state, part| mix(state ^ part))
     }
@@ -173,7 +171,7 @@ fn rules<T: Copy>(
         .ok_or_else(|| format!("{name}={text}: not [KERNEL=]VALUE,... with {grammar} as VALUE"))
 }
 
-/// A whole number within a range, if the variable is there.
+/// Parses a whole number within a range, if the variable is set.
 pub(crate) fn number<N: FromStr + PartialOrd + Display>(
     variable: &impl Fn(&str) -> Option<String>,
     name: &str,
@@ -190,7 +188,7 @@ mod tests {
     use super::*;
 
     fn read(name: &str, value: &str) -> Result<Behaviour, String> {
-        Behaviour::read(&|asked: &str| (asked == name).then(|| value.to_owned()))
+        Behaviour::read(&|variable: &str| (variable == name).then(|| value.to_owned()))
     }
 
     fn kernel_times(value: &str) -> ByKernel<Span> {
@@ -200,18 +198,18 @@ mod tests {
     #[test]
     fn a_value_alone_is_for_all_kernels() {
         let times = kernel_times("2500");
-        assert_eq!(times.of(Some("vec_add"), 64), Span::Fixed(2500));
-        assert!(times.is_the_same_for_all());
+        assert_eq!(times.for_kernel(Some("vec_add"), 64), Span::Fixed(2500));
+        assert!(times.is_uniform());
     }
 
     #[test]
     fn a_rule_is_for_the_kernels_that_it_names() {
         let times = kernel_times("vec_add=1,fill*=2..3,0x40=never,9");
-        assert_eq!(times.of(Some("vec_add"), 1), Span::Fixed(1));
-        assert_eq!(times.of(Some("fill_rows"), 1), Span::Between(2, 3));
-        assert_eq!(times.of(None, 64), Span::Never);
-        assert_eq!(times.of(Some("vec_add2"), 1), Span::Fixed(9));
-        assert_eq!(kernel_times("vec_add=1").of(None, 1), Span::Fixed(10_000));
+        assert_eq!(times.for_kernel(Some("vec_add"), 1), Span::Fixed(1));
+        assert_eq!(times.for_kernel(Some("fill_rows"), 1), Span::Between(2, 3));
+        assert_eq!(times.for_kernel(None, 64), Span::Never);
+        assert_eq!(times.for_kernel(Some("vec_add2"), 1), Span::Fixed(9));
+        assert_eq!(kernel_times("vec_add=1").for_kernel(None, 1), Span::Fixed(10_000));
     }
 
     #[test]

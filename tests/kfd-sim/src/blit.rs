@@ -1,43 +1,42 @@
 //! The kernels with which the runtimes themselves copy and fill, and the layout of their arguments.
 //!
-//! HIP compiles its own from source that lies readable in libamdhip64 and are known by name. ROCr's are bare
-//! code without a name, one per page, made from the sources in its `amd_blit_kernel.cpp`: known by where their
-//! code begins and by its length.
+//! HIP compiles its own from source text in libamdhip64; they are known by name. ROCr's are bare code without a name, one per
+//! page, made from the sources in its `amd_blit_kernel.cpp`; they are known by the place and the length of their code.
 
 use crate::movement::{Extent, Movement, Pattern, Region};
 
-/// What a kernel of a runtime does.
+/// A kernel of a runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blit {
-    /// HIP's, for any bytes; since ROCm 6.4 with other arguments.
+    /// Kernel of HIP for any bytes; since ROCm 6.4 with other arguments.
     CopyBuffer,
-    /// HIP's, in units of 4 or 16 bytes.
+    /// Kernel of HIP in units of 4 or 16 bytes.
     CopyBufferAligned,
-    /// HIP's, rows and slices in bytes.
+    /// Kernel of HIP for rows and slices in bytes.
     CopyBufferRect,
-    /// HIP's, rows and slices in units of 4 or 16 bytes.
+    /// Kernel of HIP for rows and slices in units of 4 or 16 bytes.
     CopyBufferRectAligned,
-    /// HIP's; since ROCm 6.4 with other arguments.
+    /// Kernel of HIP; since ROCm 6.4 with other arguments.
     FillBuffer,
-    /// HIP's, rows.
+    /// Kernel of HIP for rows.
     FillBuffer2D,
-    /// ROCr's, four parts by the alignment of addresses.
+    /// Kernel of ROCr in four parts by the alignment of addresses.
     RuntimeCopyAligned,
-    /// ROCr's, two parts.
+    /// Kernel of ROCr in two parts.
     RuntimeCopyMisaligned,
-    /// ROCr's, in words of 32 bits.
+    /// Kernel of ROCr in words of 32 bits.
     RuntimeFill,
 }
 
 /// Words of 64 bits in the longest list of arguments.
 pub(crate) const ARGUMENTS: usize = 16;
 
-/// Where the code of ROCr's kernels begins behind their kernel object.
+/// Offset of the code of ROCr's kernels behind their kernel object.
 pub(crate) const RUNTIME_CODE: u64 = 256;
 
 impl Blit {
-    /// HIP's kernel of this name.
-    pub(crate) fn of_name(name: &str) -> Option<Self> {
+    /// Finds a kernel of HIP.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name.strip_prefix("__amd_rocclr_")? {
             "copyBuffer" => Some(Self::CopyBuffer),
             "copyBufferAligned" => Some(Self::CopyBufferAligned),
@@ -49,15 +48,15 @@ impl Blit {
         }
     }
 
-    /// ROCr's kernel at the beginning of a page: `page` is the kernel object and what follows.
-    pub(crate) fn of_page(page: &[u8]) -> Option<Self> {
+    /// Finds a kernel of ROCr at the beginning of a page: `page` is the kernel object and the bytes behind it.
+    pub(crate) fn from_page(page: &[u8]) -> Option<Self> {
         let entry = page.get(16..24)?.try_into().ok().map(u64::from_le_bytes)?;
         if entry != RUNTIME_CODE {
             return None;
         }
         let code = page.get(RUNTIME_CODE as usize..)?;
         let words = code.chunks_exact(4).rposition(|word| word != [0; 4])? + 1;
-        // 118 to 125, 99 to 104 and 45 to 48 words from gfx7 to gfx10.
+        // From gfx7 to gfx10 the lengths are 118 to 125, 99 to 104 and 45 to 48 words.
         match words {
             115..=200 => Some(Self::RuntimeCopyAligned),
             90..115 => Some(Self::RuntimeCopyMisaligned),
@@ -66,7 +65,7 @@ impl Blit {
         }
     }
 
-    /// Words of 64 bits that its arguments take.
+    /// Words of 64 bits that the arguments take.
     pub(crate) fn arguments(self) -> usize {
         match self {
             Self::CopyBuffer | Self::CopyBufferAligned | Self::RuntimeCopyMisaligned => 6,
@@ -77,13 +76,14 @@ impl Blit {
         }
     }
 
-    /// What it does with these arguments; `None` when they are not as any known version has them.
+    /// The movement that these arguments describe; `None` when they are not as in any known version.
     pub(crate) fn movement(self, arguments: &[u64; ARGUMENTS]) -> Option<Movement> {
         let a = arguments;
         match self {
             Self::CopyBuffer if ends_within(a) => Some(Movement::copy(a[0], a[1], a[2])),
             Self::CopyBuffer => {
-                // 8 in the last argument: bytes. Otherwise words of which the last has so many bytes.
+                // With 8 in the last argument the unit is a byte. Otherwise the units are words, and the last one has this number of
+                // bytes.
                 let last = u64::from(low(a[5]));
                 let bytes = if last == 8 { a[4] } else { a[4].checked_sub(1)? * 4 + last };
                 Some(Movement::copy(a[0] + a[2], a[1] + a[3], bytes))
@@ -120,13 +120,13 @@ fn low(word: u64) -> u32 {
     word as u32
 }
 
-/// Whether a copy has the arguments of ROCm 6.4 and later: source, target, bytes, two counts and the address
-/// behind the last whole unit of the target. Before, the fifth is a count, which no address is as small as.
+/// True if a copy has the arguments of ROCm 6.4 and later: source, target, bytes, two counts and the address behind the last
+/// whole unit of the target. In older versions the fifth argument is a count, which is smaller than any address.
 fn ends_within(a: &[u64; ARGUMENTS]) -> bool {
     (a[1]..=a[1].saturating_add(a[2])).contains(&a[4])
 }
 
-/// A target that is given as four pointers, one for each unit, of which one is not null: it and the unit.
+/// The target and the unit, where the target is given as four pointers, one for each unit, only one of which is not null.
 fn chosen(a: &[u64; ARGUMENTS]) -> Option<(u64, u64)> {
     let mut given = [1, 2, 4, 8].into_iter().zip(&a[..4]).filter(|(_, pointer)| **pointer != 0);
     let (unit, at) = given.next()?;
@@ -142,7 +142,7 @@ fn fill(a: &[u64; ARGUMENTS]) -> Option<Movement> {
             pattern: Pattern::At(a[4], bytes),
         });
     }
-    // Since ROCm 6.4: target, pattern, units of a pattern and bytes of a unit in one word, end.
+    // Since ROCm 6.4 the arguments are target, pattern, units of a pattern and bytes of a unit in one word, and end.
     let (count, unit) = (u64::from(low(a[2])), a[2] >> 32);
     Some(Movement::Fill {
         to: Region::linear(a[0]),
@@ -151,7 +151,7 @@ fn fill(a: &[u64; ARGUMENTS]) -> Option<Movement> {
     })
 }
 
-/// Source and target, then for each the pitches of rows and slices and where it begins, then the extent.
+/// The arguments are source and target, then for each the pitches of rows and slices and the offset, then the extent.
 fn rect(a: &[u64; ARGUMENTS], unit: u64) -> Movement {
     let region = |at: u64, rect: &[u64]| Region {
         at: at + rect[2] * unit,
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_copy_since_rocm_6_4_says_its_bytes_and_its_end() {
-        // 35 bytes, of which 3 behind the last whole unit of 16.
+        // Of these 35 bytes, 3 are behind the last whole unit of 16.
         let copy = movement(Blit::CopyBuffer, &[FROM, TO, 35, 3 | 16 << 32, TO + 32, 1024]);
         assert_eq!(copy, Some(Movement::copy(FROM, TO, 35)));
     }
@@ -246,10 +246,10 @@ mod tests {
             page[256..256 + words * 4].fill(1);
             page
         };
-        assert_eq!(Blit::of_page(&page(124)), Some(Blit::RuntimeCopyAligned));
-        assert_eq!(Blit::of_page(&page(103)), Some(Blit::RuntimeCopyMisaligned));
-        assert_eq!(Blit::of_page(&page(47)), Some(Blit::RuntimeFill));
-        assert_eq!(Blit::of_page(&page(900)), None);
-        assert_eq!(Blit::of_page(&[0; 4096]), None);
+        assert_eq!(Blit::from_page(&page(124)), Some(Blit::RuntimeCopyAligned));
+        assert_eq!(Blit::from_page(&page(103)), Some(Blit::RuntimeCopyMisaligned));
+        assert_eq!(Blit::from_page(&page(47)), Some(Blit::RuntimeFill));
+        assert_eq!(Blit::from_page(&page(900)), None);
+        assert_eq!(Blit::from_page(&[0; 4096]), None);
     }
 }

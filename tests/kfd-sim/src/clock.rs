@@ -1,4 +1,4 @@
-//! Two clocks per GPU that are read at the same instant: the system's and the GPU's own ticks.
+//! The two clocks of a GPU, read at the same instant: the system's and the GPU's own ticks.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ pub(crate) const TICKS_PER_SECOND: u64 = 100_000_000;
 
 const NANOSECONDS_PER_TICK: u64 = 1_000_000_000 / TICKS_PER_SECOND;
 
-/// Every GPU counts from another moment, so that a tracer that mixes up agents or clocks is seen.
+/// Each GPU counts from another moment, so that a tracer that mixes up agents or clocks is noticed.
 const EPOCH_PER_NODE: u64 = 1_000_000_000;
 
 /// The system clock of ROCm, CLOCK_BOOTTIME, in ns.
@@ -22,22 +22,22 @@ pub(crate) fn cpu() -> u64 {
 
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one timespec, and this is one.
+    // SAFETY: the kernel writes one timespec, and `time` is one.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32).as_nanos() as u64
 }
 
-/// The clocks of the GPUs.
+/// Clocks of the GPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clocks {
-    /// How much faster than they say they run, in millionths.
+    /// They run faster than their stated frequency by this many millionths.
     pub(crate) drift: i64,
 }
 
 impl Clocks {
-    /// What the clock of the GPU at this node shows when the system's shows `system` ns.
+    /// Ticks of the GPU at this node when the system clock is at `system` ns.
     pub(crate) fn ticks(self, node: u32, system: u64) -> u64 {
-        // Rounded once: the runtime extrapolates from two readings, and an error of each counts more than once.
+        // This rounds only once: the runtime extrapolates from two readings, which multiplies the error of each.
         let drifted = match self.drift {
             0 => system / NANOSECONDS_PER_TICK,
             drift => {

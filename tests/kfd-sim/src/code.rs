@@ -1,7 +1,7 @@
-//! The names of kernels, out of the memory that they were loaded to: the runtime's loader puts a whole code
-//! object there, with the table of its dynamic symbols, in which a kernel object is called `NAME.kd`.
+//! Reads the names of kernels from the memory that they were loaded to: the runtime's loader puts a whole code object there, with
+//! the table of its dynamic symbols, in which a kernel object is called `NAME.kd`.
 
-/// Memory of a GPU, read by address. `None` where there is none.
+/// Reads memory of a GPU by address; `None` where there is none.
 pub(crate) type Read<'a> = &'a dyn Fn(u64, usize) -> Option<Vec<u8>>;
 
 /// Code objects begin at a page.
@@ -12,13 +12,13 @@ const HEADER: usize = 64;
 const PROGRAM_HEADER: usize = 56;
 const SYMBOL: u64 = 24;
 
-/// Kinds: of a program header, and of entries of the dynamic section.
+/// Types of a program header, and of entries of the dynamic section.
 const DYNAMIC: u64 = 2;
 const HASH: u64 = 4;
 const STRINGS: u64 = 5;
 const SYMBOLS: u64 = 6;
 
-/// More than any code object has.
+/// Larger than the number of symbols in any code object.
 const MOST_SYMBOLS: u64 = 1 << 20;
 const LONGEST_NAME: usize = 1 << 16;
 
@@ -37,7 +37,7 @@ pub(crate) fn name(object: u64, first: u64, read: Read<'_>) -> Option<String> {
 /// The name in the code object that begins at `base`, if one does.
 fn name_in(object: u64, base: u64, read: Read<'_>) -> Option<String> {
     let header = read(base, HEADER)?;
-    // The mark, 64 bits, little endian.
+    // These are the magic number, 64 bits and little endian.
     if header.get(..6)? != b"\x7fELF\x02\x01" {
         return None;
     }
@@ -68,11 +68,11 @@ fn number(bytes: &[u8], at: usize, count: usize) -> Option<u64> {
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// A string with a zero behind it.
+/// A string that ends with a zero.
 fn text(at: u64, read: Read<'_>) -> Option<String> {
     let mut bytes = Vec::new();
     while bytes.len() < LONGEST_NAME {
-        // Short reads: the memory may end behind the name.
+        // Few bytes are read at a time, because the memory may end behind the name.
         let next = at.wrapping_add(bytes.len() as u64);
         let part = read(next, 16).or_else(|| read(next, 1))?;
         let end = part.iter().position(|byte| *byte == 0);
@@ -146,7 +146,7 @@ mod tests {
             let name = name_at(BASE + 0x400, BASE, &memory);
             assert!(name.is_none_or(|name| name.len() < memory.len()), "{at:#x}");
         }
-        // Its symbol ends at 0x230.
+        // The symbol ends at 0x230.
         for end in 0..0x230 {
             assert_eq!(name_at(BASE + 0x400, BASE, &memory()[..end]), None, "{end:#x}");
         }

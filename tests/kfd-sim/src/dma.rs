@@ -9,11 +9,11 @@ use crate::word::Place;
 /// Words of the longest command that is decoded.
 pub(crate) const LONGEST: usize = 16;
 
-/// What a command asks for. Addresses are the GPU's.
+/// A decoded command. Addresses are the GPU's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     Move(Movement),
-    /// To write a word once everything before is done.
+    /// Writes a word once everything before is done.
     Fence {
         at: u64,
         value: u32,
@@ -21,7 +21,7 @@ pub(crate) enum Command {
     Trap {
         event: u32,
     },
-    /// To wait until a word, under a mask, has a relation to a value.
+    /// Waits until a word, under a mask, has a relation to a value.
     Poll {
         at: u64,
         value: u32,
@@ -32,18 +32,18 @@ pub(crate) enum Command {
         at: u64,
         value: u64,
     },
-    /// To write the time in ticks.
+    /// Writes the time in ticks.
     Time {
         at: u64,
     },
-    /// Something that leaves no trace here.
+    /// Has no effect in the simulator.
     Other,
 }
 
 /// The first version of a target whose rectangles have wider fields.
 const GFX12: u32 = 120_000;
 
-/// The first command of these words for a GPU of this version, and how many of them it takes.
+/// Decodes the first command of these words for a GPU of this version; returns it with the number of its words.
 pub(crate) fn decode(words: &[u32; LONGEST], version: u32) -> (Command, usize) {
     let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
     match (words[0] & 0xff, words[0] >> 8 & 0xff) {
@@ -55,7 +55,7 @@ pub(crate) fn decode(words: &[u32; LONGEST], version: u32) -> (Command, usize) {
         (1, 4) => (Command::Move(rectangle(words, version)), 13),
         (5, _) => (Command::Fence { at: wide(1), value: words[3] }, 4),
         (6, _) => (Command::Trap { event: words[1] & 0x0fff_ffff }, 2),
-        // Without the top bit it flushes a cache.
+        // Without the top bit the operation flushes a cache.
         (8, _) if words[0] >> 31 == 0 => (Command::Other, 6),
         (8, _) => {
             let relation = words[0] >> 28 & 7;
@@ -74,11 +74,11 @@ pub(crate) fn decode(words: &[u32; LONGEST], version: u32) -> (Command, usize) {
     }
 }
 
-/// A copy of rows and slices: pitches, offsets and extents in elements, all but the offsets less one.
+/// A copy of rows and slices: pitches, offsets and extents in elements; all but the offsets are stored less one.
 fn rectangle(words: &[u32; LONGEST], version: u32) -> Movement {
     let element = 1 << (words[0] >> 29);
     let field = |at: usize, shift: u32, bits: u32| u64::from(words[at]) >> shift & ((1 << bits) - 1);
-    // Bits of a place along a row or across, of one between slices, of a pitch, which is above, and of a slice's.
+    // These are the bits of a position along a row, of one across, of a pitch, which is above, and of a slice's pitch.
     let (along, across, pitch, slice) = if version < GFX12 { (14, 11, 19, 28) } else { (16, 14, 16, 32) };
     let region = |at: usize| {
         let row_pitch = (field(at + 3, 32 - pitch, pitch) + 1) * element;
@@ -95,24 +95,24 @@ fn rectangle(words: &[u32; LONGEST], version: u32) -> Movement {
     Movement::Copy { from: region(1), to: region(6), extent }
 }
 
-/// What commands are executed with.
+/// The engine on which a command is executed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Engine<'a> {
     pub(crate) node: u32,
     pub(crate) clocks: Clocks,
-    /// When it is executed, in ns of the system clock.
+    /// Time of the execution, in ns of the system clock.
     pub(crate) time: u64,
     pub(crate) memory: &'a Memory,
     pub(crate) events: &'a Events,
 }
 
 impl Command {
-    /// Does it, unless it has to wait: then the answer is `false`.
+    /// Executes the command; false if it has to wait.
     pub(crate) fn execute(self, engine: Engine<'_>) -> bool {
         let Engine { node, clocks, time, memory, events } = engine;
         match self {
             Self::Move(movement) => {
-                // SAFETY: the program vouches for the addresses in its commands, as to the hardware.
+                // SAFETY: the program is responsible for the addresses in its commands, as with the hardware.
                 unsafe { movement.perform(memory) };
             }
             Self::Fence { at, value } => {
@@ -142,7 +142,7 @@ impl Command {
 }
 
 fn place(memory: &Memory, address: u64) -> Place {
-    // SAFETY: the program vouches for the addresses in its commands, as to the hardware.
+    // SAFETY: the program is responsible for the addresses in its commands, as with the hardware.
     unsafe { Place::at(memory.host_address(address)) }
 }
 
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_rectangle_counts_elements_less_one() {
-        // Elements of 4 bytes: 3 x 2 x 1 of them, from row 1 of pitch 8, to column 1 of pitch 5.
+        // 3 x 2 x 1 elements of 4 bytes go from row 1 of pitch 8 to column 1 of pitch 5.
         let mut copy = words(&[
             1 | 4 << 8 | 2 << 29,
             0x1000,
@@ -192,7 +192,7 @@ mod tests {
             extent: Extent { bytes: 12, rows: 2, slices: 1 },
         };
         assert_eq!(decode(&copy, 90_010), (Command::Move(expected), 13));
-        // Pitches lie three bits higher since gfx12.
+        // Pitches are three bits higher since gfx12.
         copy[4] = 7 << 16;
         copy[9] = 4 << 16;
         assert_eq!(decode(&copy, GFX12), (Command::Move(expected), 13));

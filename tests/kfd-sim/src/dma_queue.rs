@@ -1,36 +1,34 @@
-//! One queue of a DMA engine: a ring of commands that are done in order.
+//! One queue of a DMA engine: a ring of commands that are executed in order.
 
 use crate::clock;
 use crate::device::Doorbell;
 use crate::dma::{self, Command, Engine, LONGEST};
-use crate::log::{Lines, Moved};
+use crate::log::{Lines, MovementLine};
 use crate::queue::{Layout, Turn};
 use crate::simulator::Simulator;
 use crate::word::Place;
 
-/// Commands done in one go, so that other queues have their turn.
+/// Limit on the commands of one turn, so that other queues have theirs.
 const TURN: usize = 64;
 
-/// A queue of commands.
 #[derive(Debug)]
 pub(crate) struct DmaQueue {
     pub(crate) id: u32,
-    /// Which doorbell it has, and of which GPU.
     pub(crate) doorbell: Doorbell,
     ring: u64,
     bytes: u64,
-    /// Both count bytes and never wrap.
+    /// Both indices count bytes and never wrap.
     read_index: Place,
     write_index: Place,
     rung: Place,
     last_doorbell: u64,
     limit: u64,
-    /// When the last copy is over, in ns of the system clock.
+    /// End of the last copy, in ns of the system clock.
     busy_until: u64,
-    /// How far the queue is in time, in ns of the system clock: a command follows upon the one before it, whenever the host
-    /// lets the simulator run. 0 while it has nothing to do.
+    /// Simulated time of the queue, in ns of the system clock: a command follows upon the one before it, whenever the host lets
+    /// the simulator run. 0 while there is nothing to do.
     time: u64,
-    /// From which byte on commands are new, and since when.
+    /// Commands from this byte on are new since this time.
     fresh: (u64, u64),
 }
 
@@ -38,11 +36,11 @@ impl DmaQueue {
     /// # Safety
     /// All of the layout stays mapped until the queue is dropped, and is used as the runtime uses queues.
     pub(crate) unsafe fn new(id: u32, doorbell: Doorbell, layout: Layout) -> Self {
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let read_index = unsafe { Place::at(layout.read_index) };
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let write_index = unsafe { Place::at(layout.write_index) };
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let rung = unsafe { Place::at(layout.doorbell) };
         rung.store(0);
         read_index.store(0);
@@ -64,7 +62,7 @@ impl DmaQueue {
         }
     }
 
-    /// Does what can be done.
+    /// Executes the commands that can be executed.
     pub(crate) fn advance(&mut self, simulator: &Simulator) -> Turn {
         let before = self.read_index.load();
         let turn = self.turn(simulator);
@@ -96,7 +94,7 @@ impl DmaQueue {
             if self.time == 0 {
                 self.time = clock::now();
             }
-            // What was not there yet cannot have begun.
+            // A command cannot begin before it is there.
             if at >= self.fresh.0 {
                 self.time = self.time.max(self.fresh.1);
             }
@@ -120,7 +118,7 @@ impl DmaQueue {
             let end = simulator.end_of_movement(&movement, start);
             if simulator.log.is_on() {
                 let mut line = Lines::new();
-                line.moved(&Moved { node, queue: self.id, movement, start, end }, &memory);
+                line.moved(&MovementLine { node, queue: self.id, movement, start, end }, &memory);
                 simulator.log.write(&mut line);
             }
             self.busy_until = end;
@@ -129,7 +127,7 @@ impl DmaQueue {
         true
     }
 
-    /// The words from here on; behind the end of the ring, and of what is written, there is nothing.
+    /// The words from `at` on; zeros behind the end of the ring and of the written commands.
     fn words(&self, at: u64) -> [u32; LONGEST] {
         let offset = at % self.bytes;
         let there = (self.limit - at).min(self.bytes - offset) / 4;
@@ -137,7 +135,7 @@ impl DmaQueue {
             if word as u64 >= there {
                 return 0;
             }
-            // SAFETY: within the ring, which the layout says is mapped.
+            // SAFETY: the place is within the ring, which stays mapped as the caller of `new` promised.
             let place = unsafe { Place::at(self.ring + offset + word as u64 * 4) };
             place.half().load(std::sync::atomic::Ordering::Acquire)
         })

@@ -1,4 +1,4 @@
-//! What the thunk calls in libdrm, which has no device to open.
+//! The functions of libdrm that the thunk calls, which has no device to open.
 
 #![expect(clippy::missing_safety_doc, reason = "each has the contract of the function that it stands for")]
 
@@ -10,7 +10,6 @@ use crate::preload::{fail, settings};
 use crate::simulator::Simulator;
 use crate::topology;
 
-/// As in libdrm.
 #[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn drmOpenRender(minor: c_int) -> c_int {
@@ -21,25 +20,23 @@ pub unsafe extern "C" fn drmOpenRender(minor: c_int) -> c_int {
     }
 }
 
-/// As in libdrm.
 #[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn drmClose(descriptor: c_int) -> c_int {
-    // SAFETY: the program's own descriptor.
+    // SAFETY: the descriptor is the program's own.
     unsafe { libc::close(descriptor) }
 }
 
-/// As in libdrm: no call of a graphics driver succeeds.
+/// Always fails, because no call of a graphics driver is simulated.
 #[cfg_attr(test, expect(non_snake_case, reason = "the name in libdrm"))]
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn drmCommandWriteRead(_: c_int, _: c_ulong, _: *mut c_void, _: c_ulong) -> c_int {
     -libc::EINVAL
 }
 
-/// A device of libdrm. It has a descriptor of its own: newer thunks close the one that they gave.
+/// A device of libdrm. It has a descriptor of its own, because newer thunks close the one that they gave.
 struct DrmDevice(OwnedFd);
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_initialize(
     _descriptor: c_int,
@@ -51,19 +48,18 @@ pub unsafe extern "C" fn amdgpu_device_initialize(
     if number < 0 {
         return -libc::EMFILE;
     }
-    // SAFETY: just opened, and nobody else knows it.
+    // SAFETY: the descriptor has just been opened, and nobody else knows it.
     let own = unsafe { OwnedFd::from_raw_fd(number) };
     let handle = Box::into_raw(Box::new(DrmDevice(own)));
-    // SAFETY: libdrm's contract: a place for the result.
+    // SAFETY: by libdrm's contract this is a place for the result.
     unsafe { major.write(3) };
-    // SAFETY: as above.
+    // SAFETY: by libdrm's contract this is a place for the result.
     unsafe { minor.write(54) };
-    // SAFETY: as above.
+    // SAFETY: by libdrm's contract this is a place for the result.
     unsafe { device.write(handle.cast()) };
     0
 }
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_initialize2(
     descriptor: c_int,
@@ -72,33 +68,30 @@ pub unsafe extern "C" fn amdgpu_device_initialize2(
     minor: *mut u32,
     device: *mut *mut c_void,
 ) -> c_int {
-    // SAFETY: the same contract.
+    // SAFETY: the contract of the two functions is the same.
     unsafe { amdgpu_device_initialize(descriptor, major, minor, device) }
 }
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_deinitialize(device: *mut c_void) -> c_int {
-    // SAFETY: libdrm's contract: a device from above, given back once.
+    // SAFETY: by libdrm's contract this is a device from above, given back once.
     drop(unsafe { Box::from_raw(device.cast::<DrmDevice>()) });
     0
 }
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_device_get_fd(device: *mut c_void) -> c_int {
-    // SAFETY: libdrm's contract: a device from above.
+    // SAFETY: by libdrm's contract this is a device from above.
     unsafe { &*device.cast::<DrmDevice>() }.0.as_raw_fd()
 }
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_get_marketing_name(_device: *mut c_void) -> *const c_char {
     static NAME: OnceLock<CString> = OnceLock::new();
     NAME.get_or_init(|| CString::new(settings().model.marketing_name).unwrap_or_default()).as_ptr()
 }
 
-/// The part of libdrm's `amdgpu_gpu_info` that anybody reads, in its full length.
+/// libdrm's `amdgpu_gpu_info` in its full length, with names for the fields that runtimes read.
 #[repr(C)]
 struct GpuInfo {
     asic: u32,
@@ -111,7 +104,6 @@ struct GpuInfo {
     rest: [u32; 85],
 }
 
-/// As in libdrm.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn amdgpu_query_gpu_info(_device: *mut c_void, info: *mut c_void) -> c_int {
     let answer = GpuInfo {
@@ -123,7 +115,7 @@ pub unsafe extern "C" fn amdgpu_query_gpu_info(_device: *mut c_void, info: *mut 
         counter_frequency: (crate::clock::TICKS_PER_SECOND / 1_000) as u32,
         rest: [0; 85],
     };
-    // SAFETY: libdrm's contract: a place for one such structure.
+    // SAFETY: by libdrm's contract this is a place for one such structure.
     unsafe { info.cast::<GpuInfo>().write_unaligned(answer) };
     0
 }

@@ -1,5 +1,5 @@
-//! The one thread on which simulated time passes, for all queues of all GPUs. It runs from the first queue on,
-//! and sleeps longer the longer nothing happens: doorbells are plain stores, nobody tells it of them.
+//! The one thread on which simulated time passes, for all queues of all GPUs. It runs from the first queue on, and sleeps longer
+//! the longer nothing happens, because doorbells are plain stores, of which it is not notified.
 
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
@@ -10,22 +10,21 @@ use crate::hardware::Hardware;
 use crate::queue::Turn;
 use crate::simulator::Simulator;
 
-/// Turns without anything to do before the thread sleeps at all.
+/// Number of idle turns before the thread sleeps at all.
 const PATIENCE: u32 = 500;
 
-/// The first sleep, and the longest: it bounds how late a doorbell can be seen.
+/// The first sleep, and the longest, which bounds the delay until a doorbell is seen.
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 
-/// A sleep may be this much too long, so what ends sooner is waited for awake.
+/// A sleep may be this much too long, so the thread stays awake for events that are sooner.
 const OVERSLEEP: Duration = Duration::from_micros(100);
 
-/// How long packets gather before the next turn when the last one found some.
+/// Time for packets to gather before the next turn when the last one found some.
 const GATHERING: Duration = Duration::from_micros(2);
 
-/// Starts the thread.
 pub(crate) fn start(simulator: &'static Simulator) -> std::io::Result<()> {
-    // A thread inherits what is blocked: the program's signals are not for this one.
+    // A thread inherits the mask of signals, and the program's signals are not for this one.
     let before = block_signals();
     let thread = std::thread::Builder::new().name("kfd-sim".to_owned()).spawn(move || run(simulator));
     restore_signals(&before);
@@ -33,18 +32,18 @@ pub(crate) fn start(simulator: &'static Simulator) -> std::io::Result<()> {
 }
 
 fn block_signals() -> libc::sigset_t {
-    // SAFETY: zeros are a set.
+    // SAFETY: zeros are a valid set.
     let mut before: libc::sigset_t = unsafe { std::mem::zeroed() };
     let mut all = before;
-    // SAFETY: writes the set.
+    // SAFETY: the call only writes the set.
     unsafe { libc::sigfillset(&raw mut all) };
-    // SAFETY: two sets of this frame.
+    // SAFETY: both sets are in this frame.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before) };
     before
 }
 
 fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: a set that the kernel filled.
+    // SAFETY: the kernel has filled the set.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
 }
 
@@ -52,7 +51,7 @@ fn run(simulator: &'static Simulator) {
     let mut hardware = Hardware::new(simulator);
     let mut idle_turns = 0;
     loop {
-        // The lock is not fair: who creates or destroys a queue goes first.
+        // The lock is not fair, so threads that create or destroy a queue go first.
         while simulator.visitors.load(Ordering::Acquire) > 0 {
             std::thread::yield_now();
         }
@@ -75,7 +74,7 @@ fn run(simulator: &'static Simulator) {
     }
 }
 
-/// Of two turns, the one that the thread has to be back for first.
+/// The turn for which the thread has to be back first.
 fn sooner(one: Turn, other: Turn) -> Turn {
     let urgency = |turn| match turn {
         Turn::Idle => 0,
@@ -91,11 +90,11 @@ fn sooner(one: Turn, other: Turn) -> Turn {
     }
 }
 
-/// How the thread passes the time between two turns.
+/// The way in which the thread passes the time between two turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pause {
     None,
-    /// Awake and without giving the core away.
+    /// Stays awake without yielding the core.
     Spin,
     Yield,
     Sleep(Duration),
@@ -123,8 +122,8 @@ fn pause(next: Turn, idle_turns: u32) -> Pause {
     }
 }
 
-/// A while in which the program can submit more: looking at every packet at once would cost both a wait for the
-/// other's cache each time.
+/// Waits a moment in which the program can submit more: if every packet were looked at at once, each would cost both sides a wait
+/// for the other's cache.
 fn spin() {
     let end = clock::now() + GATHERING.as_nanos() as u64;
     while clock::now() < end {

@@ -1,4 +1,4 @@
-//! Events: what the driver wakes waiting threads with, and how it remembers what nobody waited for.
+//! Events, with which the driver wakes waiting threads, and which it remembers if nobody waited for them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ const SIGNAL: u32 = 0;
 /// A call that waits.
 #[derive(Debug, Default)]
 struct Waiter {
-    /// Whether it has been woken since it last looked: waking it again would be a call of the kernel for nothing.
+    /// True if it has been woken since it last looked: waking it again would be a call of the kernel for nothing.
     is_woken: AtomicBool,
     woken: Condvar,
 }
@@ -31,14 +31,14 @@ impl Event {
         self.age += 1;
     }
 
-    /// Who waits for it and has to be woken, when the table is free again.
+    /// The waiters to wake when the table is free again.
     fn to_wake(&self) -> Vec<Arc<Waiter>> {
         let sleeping = |waiter: &&Arc<Waiter>| !waiter.is_woken.swap(true, Ordering::AcqRel);
         self.waiters.iter().filter(sleeping).cloned().collect()
     }
 }
 
-/// By number, from 1.
+/// Events by number, from 1.
 #[derive(Debug, Default)]
 struct Table {
     slots: Vec<Option<Event>>,
@@ -59,7 +59,7 @@ impl Table {
         self.slots.get_mut(Self::place(event))?.as_mut()
     }
 
-    /// Its number, the first that is free.
+    /// Returns the event's number, the first that is free.
     fn insert(&mut self, event: Event) -> u32 {
         let place = (self.full..self.slots.len()).find(|place| self.slots[*place].is_none());
         let place = place.unwrap_or(self.slots.len());
@@ -80,14 +80,14 @@ impl Table {
     }
 }
 
-/// What a thread waits for: an event, and the age at which it last saw it (0: none).
+/// An event that a thread waits for, and the age at which the thread last saw it (0: none).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Awaited {
+pub(crate) struct EventWait {
     pub(crate) event: u32,
     pub(crate) age: u64,
 }
 
-/// How a wait ended.
+/// The result of a wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The ages are updated.
@@ -97,7 +97,6 @@ pub(crate) enum Outcome {
     Gone,
 }
 
-/// The events of the process.
 #[derive(Debug)]
 pub(crate) struct Events {
     limit: u32,
@@ -113,7 +112,7 @@ impl Events {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The new event's number, from 1; `None` when the limit is reached.
+    /// Returns the new event's number, from 1; `None` when the limit is reached.
     pub(crate) fn create(&self, kind: u32, auto_reset: bool) -> Option<u32> {
         let event = Event { kind, auto_reset, signaled: false, waiters: Vec::new(), age: 1 };
         let mut table = self.table();
@@ -125,14 +124,14 @@ impl Events {
         Some(number)
     }
 
-    /// Whether there was such an event. Who waits for it wakes.
+    /// Wakes the waiters; false if there was no such event.
     pub(crate) fn destroy(&self, event: u32) -> bool {
         let gone = self.table().remove(event);
         wake(gone.as_ref().map(Event::to_wake));
         gone.is_some()
     }
 
-    /// Whether there is such an event. Who waits for it wakes.
+    /// Wakes the waiters; false if there is no such event.
     pub(crate) fn fire(&self, event: u32) -> bool {
         let waiters = self.table().get_mut(event).map(|event| {
             event.fire();
@@ -143,13 +142,13 @@ impl Events {
         existed
     }
 
-    /// Whether there is such an event.
+    /// False if there is no such event.
     pub(crate) fn reset(&self, event: u32) -> bool {
         self.table().get_mut(event).map(|event| event.signaled = false).is_some()
     }
 
     /// Blocks until one of the events, or all of them, fired; `None` waits for ever.
-    pub(crate) fn wait(&self, awaited: &mut [Awaited], all: bool, timeout: Option<Duration>) -> Outcome {
+    pub(crate) fn wait(&self, awaited: &mut [EventWait], all: bool, timeout: Option<Duration>) -> Outcome {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let waiter = Arc::new(Waiter::default());
         let mut table = self.table();
@@ -206,7 +205,7 @@ fn wake(waiters: Option<Vec<Arc<Waiter>>>) {
     }
 }
 
-fn stop_waiting(table: &mut Table, awaited: &[Awaited], waiter: &Arc<Waiter>) {
+fn stop_waiting(table: &mut Table, awaited: &[EventWait], waiter: &Arc<Waiter>) {
     for one in awaited {
         if let Some(event) = table.get_mut(one.event) {
             event.waiters.retain(|other| !Arc::ptr_eq(other, waiter));
@@ -221,7 +220,7 @@ mod tests {
     const NOT_AT_ALL: Option<Duration> = Some(Duration::ZERO);
 
     fn wait(events: &Events, event: u32, age: u64) -> (Outcome, u64) {
-        let mut awaited = [Awaited { event, age }];
+        let mut awaited = [EventWait { event, age }];
         let outcome = events.wait(&mut awaited, true, NOT_AT_ALL);
         (outcome, awaited[0].age)
     }
@@ -265,7 +264,7 @@ mod tests {
             [(Events::fire as fn(&Events, u32) -> bool, Outcome::Complete), (Events::destroy, Outcome::Gone)]
         {
             std::thread::scope(|scope| {
-                let waiter = scope.spawn(|| events.wait(&mut [Awaited { event, age: 0 }], true, None));
+                let waiter = scope.spawn(|| events.wait(&mut [EventWait { event, age: 0 }], true, None));
                 while !waiting() {
                     std::thread::yield_now();
                 }
@@ -283,7 +282,7 @@ mod tests {
         std::thread::scope(|scope| {
             let waiters = two.map(|event| {
                 let events = &events;
-                scope.spawn(move || events.wait(&mut [Awaited { event, age: 0 }], true, None))
+                scope.spawn(move || events.wait(&mut [EventWait { event, age: 0 }], true, None))
             });
             while !two.into_iter().all(waiting) {
                 std::thread::yield_now();
@@ -305,7 +304,7 @@ mod tests {
         let events = Events::new(4096);
         let two = [events.create(SIGNAL, false).unwrap(), events.create(SIGNAL, false).unwrap()];
         events.fire(two[1]);
-        let mut awaited = two.map(|event| Awaited { event, age: 0 });
+        let mut awaited = two.map(|event| EventWait { event, age: 0 });
         assert_eq!(events.wait(&mut awaited, false, NOT_AT_ALL), Outcome::Complete);
         assert_eq!(events.wait(&mut awaited, true, NOT_AT_ALL), Outcome::Timeout);
     }

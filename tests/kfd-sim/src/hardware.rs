@@ -1,17 +1,17 @@
-//! What the packets of all queues are executed with, and what becomes of each from its beginning to its end.
+//! Executes the packets of all queues, from the beginning of each to its end.
 
 use crate::aql::{self, Packet, Work};
 use crate::behaviour::Timestamps;
 use crate::blit::{ARGUMENTS, Blit};
 use crate::kernels::{KernelId, Kernels};
-use crate::log::{Executed, Lines, Moved};
+use crate::log::{Lines, MovementLine, PacketLine};
 use crate::simulator::Simulator;
 use crate::word::Place;
 
-/// A time that does not come, in ns of the system clock.
+/// A time that never comes, in ns of the system clock.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// What lots are drawn for.
+/// Purposes of random numbers.
 const KERNEL_TIME: u64 = 0;
 const DELAY: u64 = 1;
 const GARBAGE: [u64; 2] = [2, 3];
@@ -25,7 +25,7 @@ pub(crate) struct Origin {
 
 /// A packet that has begun.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningPacket {
     index: u64,
     /// 0 is none.
     pub(crate) signal: u64,
@@ -36,27 +36,27 @@ pub(crate) struct Running {
     pub(crate) end: u64,
 }
 
-/// What the end of a packet writes.
+/// The values that the end of a packet writes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     signal: u64,
-    /// Start and end in ticks, where they are asked for.
+    /// Start and end in ticks, if the queue is profiled.
     times: Option<(u64, u64)>,
 }
 
-/// A signal that changes later than its packet is over.
+/// A signal that changes later than the end of its packet.
 #[derive(Debug)]
-pub(crate) struct Late {
+pub(crate) struct DelayedCompletion {
     pub(crate) due: u64,
     pub(crate) completion: Completion,
 }
 
-/// It belongs to the engine's thread.
+/// The part of the simulator that only the engine's thread uses.
 #[derive(Debug)]
 pub(crate) struct Hardware {
     pub(crate) simulator: &'static Simulator,
     kernels: Kernels,
-    /// Of packets that are over, while there is a log: their lines, and what then becomes of their signals.
+    /// Lines of completed packets, while there is a log; `over` has the signals that change after them.
     lines: Lines,
     over: Vec<Completion>,
 }
@@ -67,10 +67,10 @@ impl Hardware {
         Self { simulator, kernels, lines: Lines::new(), over: Vec::new() }
     }
 
-    /// Begins a packet. The end of a kernel is known from then on; others end when they are found to.
-    pub(crate) fn begin(&mut self, origin: Origin, index: u64, packet: &Packet, start: u64) -> Running {
+    /// Begins a packet. The end of a kernel is known from then on; other packets end when their condition holds.
+    pub(crate) fn begin(&mut self, origin: Origin, index: u64, packet: &Packet, start: u64) -> RunningPacket {
         let (work, signal) = (packet.work(), packet.completion_signal());
-        let mut running = Running { index, signal, work, kernel: Kernels::UNKNOWN, start, end: start };
+        let mut running = RunningPacket { index, signal, work, kernel: Kernels::UNKNOWN, start, end: start };
         if let Work::Kernel { object, arguments, .. } = work {
             running.kernel = self.kernels.find(object, self.simulator);
             let kernel = self.kernels.get(running.kernel);
@@ -83,7 +83,7 @@ impl Hardware {
         running
     }
 
-    /// Moves what a runtime's kernel moves. The answer is when that is over.
+    /// Moves the bytes of a runtime's kernel; returns the time at which that is over.
     fn perform(&mut self, blit: Blit, arguments: u64, origin: Origin, start: u64) -> u64 {
         let Origin { node, queue } = origin;
         let memory = self.simulator.memory();
@@ -93,26 +93,31 @@ impl Hardware {
         let mut words = [0; ARGUMENTS];
         for (at, word) in words.iter_mut().enumerate().take(blit.arguments()) {
             let address = memory.host_address(arguments + at as u64 * 8);
-            // SAFETY: the arguments of a kernel lie there until it is over.
+            // SAFETY: the arguments of a kernel stay there until it is over.
             *word = unsafe { Place::at(address) }.load();
         }
         let movement = blit.movement(&words).filter(|movement| movement.is_within(&memory));
         let Some(movement) = movement else { return start };
-        // SAFETY: the program vouches for what its kernel reads and writes, as to the hardware.
+        // SAFETY: the program is responsible for the memory that its kernel reads and writes, as with the hardware.
         unsafe { movement.perform(&memory) };
         let end = self.simulator.end_of_movement(&movement, start);
         if self.simulator.log.is_on() {
-            self.lines.moved(&Moved { node, queue, movement, start, end }, &memory);
+            self.lines.moved(&MovementLine { node, queue, movement, start, end }, &memory);
         }
         end
     }
 
-    /// Ends a packet. A signal that changes, but not now, comes back.
-    pub(crate) fn end(&mut self, origin: Origin, running: &Running, is_profiled: bool) -> Option<Late> {
-        let &Running { index, signal, work, start, end, .. } = running;
+    /// Ends a packet. Returns its signal if that changes later.
+    pub(crate) fn end(
+        &mut self,
+        origin: Origin,
+        running: &RunningPacket,
+        is_profiled: bool,
+    ) -> Option<DelayedCompletion> {
+        let &RunningPacket { index, signal, work, start, end, .. } = running;
         let kernel = self.kernels.get(running.kernel);
         if self.simulator.log.is_on() {
-            self.lines.executed(&Executed {
+            self.lines.executed(&PacketLine {
                 kind: work.kind(),
                 node: origin.node,
                 queue: origin.queue,
@@ -143,10 +148,10 @@ impl Hardware {
             self.complete(completion);
             return None;
         }
-        Some(Late { due: end.saturating_add(delay), completion })
+        Some(DelayedCompletion { due: end.saturating_add(delay), completion })
     }
 
-    /// Changes a signal, or has that wait for the lines.
+    /// Changes a signal, after the lines if there is a log.
     pub(crate) fn complete(&mut self, completion: Completion) {
         if self.simulator.log.is_on() {
             self.over.push(completion);
@@ -155,7 +160,7 @@ impl Hardware {
         }
     }
 
-    /// Writes the lines, then changes the signals. Whether there were any.
+    /// Writes the lines, then changes the signals; false if there were none.
     pub(crate) fn settle(&mut self) -> bool {
         self.simulator.log.write(&mut self.lines);
         let any = !self.over.is_empty();

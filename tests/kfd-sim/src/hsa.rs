@@ -1,16 +1,15 @@
-//! The calls of the runtime that are watched on their way. Whose a queue is cannot be seen by the driver, which
-//! is asked in the same way for the program's queues and for those that the runtime keeps for its own copies
-//! and cache invalidations. The program gets its queues from `hsa_queue_create`, or from ROCm 10's
-//! `hsa_amd_queue_create`, and from nowhere else, the runtime does not call these functions itself, and the queue that
-//! one of them gives is the one whose ring it shows, or, where a tool stands between, the last of that length: within
-//! the call the runtime may make its own first.
+//! Watches the runtime's functions that create queues, to find out which queues are the program's. The driver cannot see that,
+//! because it is called in the same way for queues that the runtime keeps for its own copies and cache invalidations. The program
+//! gets its queues only from `hsa_queue_create`, or from ROCm 10's `hsa_amd_queue_create`, which the runtime does not call
+//! itself. The program's queue is the one whose ring the result of the call shows or, where a tool stands between, the last one
+//! of that length: within the call the runtime may make its own first.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::OnceLock;
 
 use crate::aql::PACKET;
-use crate::log::{Created, Log};
+use crate::log::{Log, QueueLine};
 use crate::simulator::Simulator;
 
 type QueueCreate =
@@ -21,7 +20,7 @@ type QueueCreateByDescriptor = unsafe extern "C" fn(u64, *mut Descriptor, u32) -
 /// `hsa_amd_queue_create_desc_t`.
 #[repr(C)]
 pub struct Descriptor {
-    asked: [u64; 4],
+    parameters: [u64; 4],
     queue: *mut c_void,
     engine: [u64; 7],
 }
@@ -37,22 +36,22 @@ struct Queue {
 }
 
 impl Queue {
-    /// Address and slots.
+    /// Address and number of slots.
     fn ring(&self) -> (u64, u64) {
         (self.ring, self.slots.into())
     }
 }
 
-/// What the runtime answers before it is initialised.
+/// The runtime's status before it is initialised.
 const NOT_INITIALIZED: c_int = 0x100b;
 
 thread_local! {
-    /// What was made within this thread's call, if it is within one.
-    static MADE: RefCell<Option<Vec<Created>>> = const { RefCell::new(None) };
+    /// Queues that were made within this thread's call, if it is within one.
+    static MADE: RefCell<Option<Vec<QueueLine>>> = const { RefCell::new(None) };
 }
 
-/// Notes a queue in the log: at once, or when it is known whose it is.
-pub(crate) fn created(log: &Log, queue: Created) {
+/// Notes a queue in the log, at once or at the end of the call that shows if it is the program's.
+pub(crate) fn created(log: &Log, queue: QueueLine) {
     let left = MADE.with_borrow_mut(|made| match made {
         Some(made) => {
             made.push(queue);
@@ -65,9 +64,9 @@ pub(crate) fn created(log: &Log, queue: Created) {
     }
 }
 
-/// Of queues that were made within a call, the one that the program got: a ring at this address, or the last
-/// one of so many bytes.
-fn programs(made: &[Created], ring: u64, bytes: u64) -> Option<usize> {
+/// The index of the program's queue among those that were made within a call: the one with a ring at this address, or the last
+/// one of this length.
+fn programs(made: &[QueueLine], ring: u64, bytes: u64) -> Option<usize> {
     made.iter()
         .position(|queue| queue.ring == ring)
         .or_else(|| made.iter().rposition(|queue| queue.kind == "aql" && queue.bytes == bytes))
@@ -75,29 +74,29 @@ fn programs(made: &[Created], ring: u64, bytes: u64) -> Option<usize> {
 
 /// The runtime's function of this name: behind this library, or in a runtime that the program loaded for itself.
 fn real(name: &CStr) -> Option<usize> {
-    // SAFETY: a string with its end.
+    // SAFETY: the name is a C string.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() {
         return Some(next as usize);
     }
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-    // SAFETY: a string with its end.
+    // SAFETY: the name is a C string.
     let runtime = unsafe { libc::dlopen(c"libhsa-runtime64.so.1".as_ptr(), flags) };
     if runtime.is_null() {
         return None;
     }
-    // SAFETY: a library that stays loaded, and a string with its end.
+    // SAFETY: the library stays loaded, and the name is a C string.
     let function = unsafe { libc::dlsym(runtime, name.as_ptr()) };
     (!function.is_null()).then_some(function as usize)
 }
 
-/// Makes a call that creates queues; those for which `queues` answers are the program's.
+/// Makes a call that creates queues; `queues` returns those that are the program's.
 fn watched(call: impl FnOnce() -> c_int, queues: impl FnOnce(c_int) -> Vec<*mut c_void>) -> c_int {
     let outer = MADE.replace(Some(Vec::new()));
     let status = call();
     let mut made = MADE.replace(outer).unwrap_or_default();
     for queue in queues(status).into_iter().filter(|queue| !queue.is_null()) {
-        // SAFETY: the runtime has given the address of a queue.
+        // SAFETY: the runtime has returned the address of a queue.
         let (ring, slots) = unsafe { queue.cast::<Queue>().read() }.ring();
         if let Some(at) = programs(&made, ring, slots * PACKET) {
             made[at].is_programs = true;
@@ -109,10 +108,8 @@ fn watched(call: impl FnOnce() -> c_int, queues: impl FnOnce(c_int) -> Vec<*mut 
     status
 }
 
-/// As in the runtime.
-///
 /// # Safety
-/// The contract of the runtime's function.
+/// The requirements are those of the runtime's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn hsa_queue_create(
     agent: u64,
@@ -128,7 +125,7 @@ pub unsafe extern "C" fn hsa_queue_create(
     let Some(address) = *REAL.get_or_init(|| real(c"hsa_queue_create")) else { return NOT_INITIALIZED };
     // SAFETY: the function of this name in the runtime has this type in every version.
     let real = unsafe { std::mem::transmute::<usize, QueueCreate>(address) };
-    // SAFETY: what the program gave.
+    // SAFETY: the arguments are those of the program.
     let call = || unsafe { real(agent, size, kind, callback, data, private_segment, group_segment, queue) };
     watched(call, |status| {
         // SAFETY: the runtime has put a queue's address there.
@@ -136,24 +133,22 @@ pub unsafe extern "C" fn hsa_queue_create(
     })
 }
 
-/// As in the runtime.
-///
 /// # Safety
-/// The contract of the runtime's function.
+/// The requirements are those of the runtime's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn hsa_amd_queue_create(agent: u64, descriptors: *mut Descriptor, count: u32) -> c_int {
     static REAL: OnceLock<Option<usize>> = OnceLock::new();
     let Some(address) = *REAL.get_or_init(|| real(c"hsa_amd_queue_create")) else { return NOT_INITIALIZED };
     // SAFETY: the function of this name in the runtime has this type in every version.
     let real = unsafe { std::mem::transmute::<usize, QueueCreateByDescriptor>(address) };
-    // SAFETY: what the program gave.
+    // SAFETY: the arguments are those of the program.
     let call = || unsafe { real(agent, descriptors, count) };
     watched(call, |_| {
         let count = if descriptors.is_null() { 0 } else { count as usize };
         let queue = |at| {
-            // SAFETY: the program has so many descriptors there.
+            // SAFETY: the program has `count` descriptors there.
             let descriptor = unsafe { descriptors.add(at) };
-            // SAFETY: as above; the runtime has filled in the queue.
+            // SAFETY: the descriptor is the program's, and the runtime has filled in the queue.
             unsafe { (*descriptor).queue }
         };
         (0..count).map(queue).collect()
@@ -164,8 +159,8 @@ pub unsafe extern "C" fn hsa_amd_queue_create(agent: u64, descriptors: *mut Desc
 mod tests {
     use super::*;
 
-    fn made(ring: u64, bytes: u64) -> Created {
-        Created { node: 1, queue: 1, kind: "aql", ring, bytes, is_programs: false }
+    fn made(ring: u64, bytes: u64) -> QueueLine {
+        QueueLine { node: 1, queue: 1, kind: "aql", ring, bytes, is_programs: false }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::abi::{
 };
 use crate::clock;
 use crate::device::EVENT_PAGE;
-use crate::events::{Awaited, Outcome};
+use crate::events::{EventWait, Outcome};
 use crate::memory::USER_POINTER;
 use crate::queue::Layout;
 use crate::simulator::{Kind, Simulator};
@@ -43,15 +43,15 @@ const WAIT_FAILED: u32 = 2;
 /// Timeouts from here on are for ever.
 const FOR_EVER: u32 = u32::MAX - 1;
 
-/// A wait ends after this at the latest. ROCr stores a signal's value and then looks whether a thread waits for it, without a
-/// fence between the two (`InterruptSignal::SetEvent`): where the thread that begins to wait reads the old value, no event is
-/// set, and with a driver that waits for ever the program hangs. Here the thread reads the value again.
+/// Limit on the length of a wait. ROCr stores a signal's value and then looks for waiting threads without a fence between the two
+/// (`InterruptSignal::SetEvent`): if the thread that begins to wait reads the old value, no event is set, and with a driver that
+/// waits for ever the program hangs. Here the thread reads the value again.
 const LONGEST_WAIT: Duration = Duration::from_secs(20);
 
-/// A call that failed, with the kernel's number for why.
+/// The error is the kernel's number.
 type Answer = Result<(), c_int>;
 
-/// The number of a driver's call, and the bytes of its argument; `None` when it is another's.
+/// The number of a driver's call, and the bytes of its argument; `None` for a call of another driver.
 fn decode(request: u64) -> Option<(u64, usize)> {
     (request >> 8 & 0xff == LETTER).then_some((request & 0xff, (request >> 16 & 0x3fff) as usize))
 }
@@ -59,7 +59,7 @@ fn decode(request: u64) -> Option<(u64, usize)> {
 /// Answers a call on one of the driver's files.
 ///
 /// # Safety
-/// `argument` is what the caller of ioctl gave for this request, under the kernel's contract.
+/// `argument` was passed to ioctl for this request, under the kernel's contract.
 pub(crate) unsafe fn answer(simulator: &'static Simulator, request: u64, argument: *mut u8) -> Answer {
     let (number, bytes) = decode(request).ok_or(EINVAL)?;
     let call = Call { argument, bytes };
@@ -93,7 +93,7 @@ pub(crate) unsafe fn answer(simulator: &'static Simulator, request: u64, argumen
             Ok(())
         }),
         0x21 => call.with(|mode: &mut XnackMode| {
-            // Negative asks; there is nothing to switch on.
+            // A negative value only reads the mode; there is nothing to enable.
             if mode.enabled >= 0 {
                 return Err(EPERM);
             }
@@ -101,40 +101,39 @@ pub(crate) unsafe fn answer(simulator: &'static Simulator, request: u64, argumen
             Ok(())
         }),
         0x23 => call.with(|memory| available_memory(simulator, memory)),
-        // Nothing here depends on the next two, but the log says them.
+        // The next two have no effect here except in the log.
         0x07 => call.with(|update: &mut UpdateQueue| {
-            found(simulator.asked(update.queue_id, "priority", &[update.priority]))
+            found(simulator.log_request(update.queue_id, "priority", &[update.priority]))
         }),
-        0x1a => call.with(|asked: &mut SetMask| {
-            let words = (asked.bits / u32::BITS) as usize;
-            // SAFETY: the caller has so many bits there, whole words as the driver asks for.
-            let mask = unsafe { std::slice::from_raw_parts(asked.mask as *const u32, words) };
-            found(simulator.asked(asked.queue_id, "mask", mask))
+        0x1a => call.with(|wanted: &mut SetMask| {
+            let words = (wanted.bits / u32::BITS) as usize;
+            // SAFETY: the caller has this many bits there, in whole words as the driver requires.
+            let mask = unsafe { std::slice::from_raw_parts(wanted.mask as *const u32, words) };
+            found(simulator.log_request(wanted.queue_id, "mask", mask))
         }),
-        // Policies, scratch, trap handlers, the virtual memory of a GPU: nothing here depends on them.
+        // Policies, scratch, trap handlers and the virtual memory of a GPU have no effect here.
         0x04 | 0x11 | 0x13 | 0x15 => Ok(()),
         _ => Err(EINVAL),
     }
 }
 
-/// The argument of a call.
 struct Call {
     argument: *mut u8,
     bytes: usize,
 }
 
 impl Call {
-    /// Lets a handler work on a copy of the argument. Callers of other versions have structures that are
-    /// longer or shorter at the end: what is missing is 0, as the kernel does it.
+    /// Passes a copy of the argument to a handler. Callers of other versions have structures that are longer or shorter at the
+    /// end: as in the kernel, missing fields are 0.
     fn with<T: Plain>(&self, handler: impl FnOnce(&mut T) -> Answer) -> Answer {
         let mut value = T::default();
         let bytes = self.bytes.min(size_of::<T>());
         let copy = (&raw mut value).cast::<u8>();
-        // SAFETY: the request says that the caller has so many bytes there; any bytes are a `T`.
+        // SAFETY: the request says that the caller has this many bytes there; any bytes are a `T`.
         unsafe { std::ptr::copy_nonoverlapping(self.argument.cast_const(), copy, bytes) };
         let answer = handler(&mut value);
         let copy = (&raw const value).cast::<u8>();
-        // SAFETY: as above, the other way.
+        // SAFETY: the caller has this many bytes there, and the copy too.
         unsafe { std::ptr::copy_nonoverlapping(copy, self.argument, bytes) };
         answer
     }
@@ -162,7 +161,7 @@ fn create_queue(simulator: &'static Simulator, queue: &mut CreateQueue) -> Answe
         write_index: queue.write_pointer,
         doorbell: 0,
     };
-    // SAFETY: the program gives these places to the driver until it destroys the queue.
+    // SAFETY: the program leaves these places to the driver until it destroys the queue.
     let created = unsafe { simulator.create_queue(node, kind, layout) }.ok_or(ENOMEM)?;
     queue.queue_id = created.id;
     queue.doorbell_offset = created.doorbell.file_offset();
@@ -170,7 +169,7 @@ fn create_queue(simulator: &'static Simulator, queue: &mut CreateQueue) -> Answe
 }
 
 fn clock_counters(simulator: &Simulator, counters: &mut GetClockCounters) -> Answer {
-    // The CPU's node is asked for too.
+    // The CPU's node has clocks, too.
     let node = if counters.gpu_id == 0 { 0 } else { node(simulator, counters.gpu_id)? };
     counters.system = clock::now();
     counters.cpu = clock::cpu();
@@ -185,7 +184,7 @@ fn create_event(simulator: &Simulator, event: &mut CreateEvent) -> Answer {
     event.trigger_data = id;
     event.slot = id;
     if event.page_offset == 0 {
-        // A zero here, at any event, means an event without a slot: no packet could fire it.
+        // A zero here, for any event, would mean an event without a slot, which no packet could fire.
         event.page_offset = EVENT_PAGE;
     }
     Ok(())
@@ -194,9 +193,9 @@ fn create_event(simulator: &Simulator, event: &mut CreateEvent) -> Answer {
 fn wait_events(simulator: &Simulator, wait: &mut WaitEvents) -> Answer {
     let count = wait.count as usize;
     let data = Array::<EventData>::new(wait.events, count);
-    let mut awaited: Vec<Awaited> = (0..count)
+    let mut awaited: Vec<EventWait> = (0..count)
         .map(|at| data.get(at))
-        .map(|event| Awaited { event: event.event_id, age: event.age })
+        .map(|event| EventWait { event: event.event_id, age: event.age })
         .collect();
     let timeout = match wait.timeout {
         FOR_EVER.. => LONGEST_WAIT,
@@ -251,7 +250,7 @@ fn allocate(simulator: &Simulator, allocation: &mut AllocateMemory) -> Answer {
     if allocation.flags & USER_POINTER == 0 {
         allocation.offset = allocated.offset.unwrap_or(0);
     } else {
-        // For memory of the program this field says where it is, and stays.
+        // For memory of the program this field has its address, and stays.
         memory.alias(allocated.handle, allocation.address, allocation.offset);
     }
     Ok(())
@@ -281,13 +280,13 @@ impl<T: Plain> Array<T> {
 
     fn get(&self, at: usize) -> T {
         let element = self.element(at);
-        // SAFETY: the argument says that the caller has so many there; any bytes are a `T`.
+        // SAFETY: the argument says that the caller has this many elements there; any bytes are a `T`.
         unsafe { element.read_unaligned() }
     }
 
     fn set(&self, at: usize, value: T) {
         let element = self.element(at);
-        // SAFETY: the argument says that the caller has so many there.
+        // SAFETY: the argument says that the caller has this many elements there.
         unsafe { element.write_unaligned(value) };
     }
 }
@@ -298,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_request_is_a_letter_a_number_and_a_size() {
-        // _IOWR('K', 0x02, 88 bytes) and the terminal's TCGETS.
+        // These are _IOWR('K', 0x02, 88 bytes) and the terminal's TCGETS.
         assert_eq!(decode(0xc058_4b02), Some((2, 88)));
         assert_eq!(decode(0x5401), None);
     }

@@ -1,4 +1,4 @@
-//! What the simulator knows of each kernel that is dispatched: found once, by the memory that its object lies in.
+//! Facts about each dispatched kernel, found once in the memory that its object lies in.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -10,39 +10,37 @@ use crate::memory::Content;
 use crate::simulator::Simulator;
 use crate::word::Bytes;
 
-/// A kernel, or all those that nothing is known of.
+/// A kernel, or all unknown ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kernel {
-    /// As the compiler wrote it.
+    /// Mangled name.
     pub(crate) name: Option<String>,
-    /// What it moves, if it is one of a runtime's own.
+    /// `None` unless it is one of a runtime's own kernels for copies and fills.
     pub(crate) blit: Option<Blit>,
     pub(crate) time: Span,
     pub(crate) delay: Span,
     pub(crate) timestamps: Timestamps,
 }
 
-/// A kernel's place in the list of all.
+/// Position in the list of all kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KernelId(usize);
 
-/// Recently dispatched kernel objects, each at the place that its address says.
+/// Size of the cache of recent kernel objects, each at the place that its address gives.
 const RECENT: usize = 1024;
 
-/// The kernels of the process.
 #[derive(Debug)]
 pub(crate) struct Kernels {
-    /// The first is every kernel that nothing is known of. It grows with the names, not with reloads.
+    /// The first entry stands for all unknown kernels. The list grows with the names, not with reloads.
     list: Vec<Kernel>,
     by_name: HashMap<String, KernelId>,
     recent: Vec<(u64, KernelId)>,
-    /// How much memory had been freed when the recent ones were looked up: what lies at an address stays
-    /// there as long as nothing is freed.
+    /// Number of frees when the recent ones were looked up: the memory at an address stays the same as long as nothing is freed.
     freed: u64,
 }
 
 impl Kernels {
-    /// Everything that is not a kernel: barriers, and what only vendors know.
+    /// Also stands for everything that is no kernel: barriers, and packets of vendors.
     pub(crate) const UNKNOWN: KernelId = KernelId(0);
 
     pub(crate) fn new(behaviour: &Behaviour) -> Self {
@@ -82,16 +80,16 @@ impl Kernels {
     fn look_up(&mut self, object: u64, simulator: &Simulator) -> KernelId {
         let (name, blit) = identify(object, simulator);
         let behaviour = &simulator.settings.behaviour;
-        let has_rules = !behaviour.kernel.is_the_same_for_all()
-            || !behaviour.delay.is_the_same_for_all()
-            || !behaviour.timestamps.is_the_same_for_all();
+        let has_rules = !behaviour.kernel.is_uniform()
+            || !behaviour.delay.is_uniform()
+            || !behaviour.timestamps.is_uniform();
         if name.is_none() && blit.is_none() && !has_rules {
             return Self::UNKNOWN;
         }
         let kernel = Kernel {
-            time: behaviour.kernel.of(name.as_deref(), object),
-            delay: behaviour.delay.of(name.as_deref(), object),
-            timestamps: behaviour.timestamps.of(name.as_deref(), object),
+            time: behaviour.kernel.for_kernel(name.as_deref(), object),
+            delay: behaviour.delay.for_kernel(name.as_deref(), object),
+            timestamps: behaviour.timestamps.for_kernel(name.as_deref(), object),
             name,
             blit,
         };
@@ -106,7 +104,7 @@ impl Kernels {
     }
 }
 
-/// Its name, and what it moves. Objects outside the program's allocations are nothing.
+/// The kernel's name, and its kind if it moves bytes. Both are `None` for objects outside the program's allocations.
 fn identify(object: u64, simulator: &Simulator) -> (Option<String>, Option<Blit>) {
     let Some(stored) = simulator.memory().stored(object) else { return (None, None) };
     let read = |at: u64, count: usize| {
@@ -121,10 +119,10 @@ fn identify(object: u64, simulator: &Simulator) -> (Option<String>, Option<Blit>
         }
     };
     if let Some(name) = code::name(object, stored.address, &read) {
-        let blit = Blit::of_name(&name);
+        let blit = Blit::from_name(&name);
         return (Some(name), blit);
     }
     const PAGE: u64 = 4096;
     let page = object.is_multiple_of(PAGE).then(|| read(object, PAGE as usize)).flatten();
-    (None, page.and_then(|page| Blit::of_page(&page)))
+    (None, page.and_then(|page| Blit::from_page(&page)))
 }

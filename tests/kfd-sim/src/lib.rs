@@ -1,12 +1,11 @@
-//! A simulated KFD, the kernel half of ROCm: preloaded into a program, it answers where the kernel would
-//! (`/dev/kfd`, the render nodes, the topology in sysfs), so that the stock runtime runs without a GPU.
+//! A simulated KFD, the kernel half of ROCm. It is preloaded into a program and answers in place of the kernel (`/dev/kfd`, the
+//! render nodes, the topology in sysfs), so that the stock runtime runs without a GPU.
 //!
-//! Kernels compute nothing, but those with which the runtimes copy and fill move bytes. A dispatch takes the
-//! configured time, its signal and timestamps are written as by hardware, and what was executed goes to a log
-//! that a test can compare with.
+//! Kernels compute nothing, except that those with which the runtimes copy and fill move bytes. A dispatch takes the configured
+//! time, its signal and timestamps are written as by hardware, and executed packets go to a log that a test can compare with.
 //!
-//! One file is one area of the kernel interface. [`preload`], [`status`] and [`drm`] are what the program calls, `simulator` holds
-//! what the process has open, and everything that time does happens on the one thread of `engine`.
+//! One file is one area of the kernel interface. The program calls [`preload`], [`status`] and [`drm`], `simulator` holds the
+//! open objects of the process, and simulated time passes on the one thread of `engine`.
 
 #![expect(
     unsafe_code,

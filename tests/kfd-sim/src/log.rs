@@ -1,7 +1,7 @@
-//! The ground truth: one line per queue, per executed packet and per movement of bytes, columns between tabs,
-//! as the README lists them.
+//! The log of the truth: one line per queue, per executed packet and per movement of bytes, in columns with tabs between them, as
+//! the README lists them.
 //!
-//! A line is in the file before the packet's signal changes: whoever saw the signal finds the line.
+//! A line is in the file before the packet's signal changes, so that a program which has seen the signal finds the line.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,21 +10,21 @@ use std::path::Path;
 use crate::memory::Memory;
 use crate::movement::Movement;
 
-/// What a line about a queue says.
+/// The content of a line about a queue.
 #[derive(Debug)]
-pub(crate) struct Created {
+pub(crate) struct QueueLine {
     pub(crate) node: u32,
     pub(crate) queue: u32,
     pub(crate) kind: &'static str,
     pub(crate) ring: u64,
     pub(crate) bytes: u64,
-    /// Whether the program asked the runtime for it.
+    /// True if the program, not the runtime, has created the queue.
     pub(crate) is_programs: bool,
 }
 
-/// What a line about a packet says.
+/// The content of a line about a packet.
 #[derive(Debug)]
-pub(crate) struct Executed<'a> {
+pub(crate) struct PacketLine<'a> {
     pub(crate) kind: &'static str,
     pub(crate) node: u32,
     pub(crate) queue: u32,
@@ -34,13 +34,13 @@ pub(crate) struct Executed<'a> {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) signal: u64,
-    /// The kernel's, if it is known.
+    /// Name of the kernel, if it is known.
     pub(crate) name: Option<&'a str>,
 }
 
-/// What a line about a copy or a fill says.
+/// The content of a line about a copy or a fill, with times in ns of the system clock.
 #[derive(Debug)]
-pub(crate) struct Moved {
+pub(crate) struct MovementLine {
     pub(crate) node: u32,
     pub(crate) queue: u32,
     pub(crate) movement: Movement,
@@ -48,7 +48,7 @@ pub(crate) struct Moved {
     pub(crate) end: u64,
 }
 
-/// Where the lines go, if anywhere. Appended in single writes, so that processes can share a file.
+/// The file of the lines, if any. It is appended in single writes, so that processes can share a file.
 #[derive(Debug)]
 pub(crate) struct Log(Option<File>);
 
@@ -56,7 +56,7 @@ pub(crate) struct Log(Option<File>);
 #[derive(Debug)]
 pub(crate) struct Lines {
     text: Vec<u8>,
-    /// Asking for it is a call of the kernel; the child of a fork has a simulator and lines of its own.
+    /// Kept here, because reading it is a call of the kernel; the child of a fork has a simulator and lines of its own.
     process: u32,
 }
 
@@ -65,13 +65,13 @@ impl Lines {
         Self { text: Vec::new(), process: std::process::id() }
     }
 
-    fn queue(&mut self, created: &Created) {
-        let Created { node, queue, kind, ring, bytes, is_programs } = *created;
+    fn queue(&mut self, created: &QueueLine) {
+        let QueueLine { node, queue, kind, ring, bytes, is_programs } = *created;
         self.begin("queue", node, queue).word(kind).address(ring).number(bytes);
         self.word(if is_programs { "program" } else { "runtime" }).end();
     }
 
-    fn asked(&mut self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
+    fn request(&mut self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
         self.begin(what, node, queue);
         words.iter().for_each(|&word| {
             self.address(word.into());
@@ -79,15 +79,15 @@ impl Lines {
         self.end();
     }
 
-    pub(crate) fn executed(&mut self, packet: &Executed<'_>) {
-        let Executed { kind, node, queue, index, kernel_object, start, end, signal, name } = *packet;
+    pub(crate) fn executed(&mut self, packet: &PacketLine<'_>) {
+        let PacketLine { kind, node, queue, index, kernel_object, start, end, signal, name } = *packet;
         self.begin(kind, node, queue).number(index).address(kernel_object);
         self.number(start).number(end).address(signal).word(name.unwrap_or("-")).end();
     }
 
-    /// From nowhere to one place, or from one to another; a node is 0 for the host's memory.
-    pub(crate) fn moved(&mut self, moved: &Moved, memory: &Memory) {
-        let Moved { node, queue, movement, start, end } = moved;
+    /// A fill has one node, a copy two; a node is 0 for the host's memory.
+    pub(crate) fn moved(&mut self, moved: &MovementLine, memory: &Memory) {
+        let MovementLine { node, queue, movement, start, end } = moved;
         let (from, to) = movement.ends();
         let kind = if from.is_some() { "copy" } else { "fill" };
         let (source, target) = (from.map_or(0, |from| memory.node(from)), memory.node(to));
@@ -116,7 +116,7 @@ impl Lines {
         self.digits::<16>(address)
     }
 
-    /// By hand: formatting would be most of what a dispatch costs.
+    /// Formatted by hand, because `write!` would be most of the cost of a dispatch.
     fn digits<const BASE: u64>(&mut self, mut number: u64) -> &mut Self {
         let mut digits = [0; 20];
         let mut first = digits.len();
@@ -133,7 +133,6 @@ impl Lines {
         self
     }
 
-    /// What is behind the last column ends the line.
     fn end(&mut self) {
         self.text.pop();
         self.text.push(b'\n');
@@ -153,19 +152,19 @@ impl Log {
         self.0.is_some()
     }
 
-    pub(crate) fn queue(&self, created: &Created) {
+    pub(crate) fn queue(&self, created: &QueueLine) {
         let mut lines = Lines::new();
         lines.queue(created);
         self.write(&mut lines);
     }
 
-    pub(crate) fn asked(&self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
+    pub(crate) fn request(&self, what: &'static str, node: u32, queue: u32, words: &[u32]) {
         let mut lines = Lines::new();
-        lines.asked(what, node, queue, words);
+        lines.request(what, node, queue, words);
         self.write(&mut lines);
     }
 
-    /// Puts the lines into the file, and takes them from here.
+    /// Appends the lines to the file, and clears them.
     pub(crate) fn write(&self, lines: &mut Lines) {
         if let Some(mut file) = self.0.as_ref().filter(|_| !lines.text.is_empty()) {
             // A full disk shows as missing lines in the comparison; the program goes on.
@@ -188,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_line_has_its_columns_between_tabs() {
-        let mut packet = Executed {
+        let mut packet = PacketLine {
             kind: "dispatch",
             node: 1,
             queue: 20,
@@ -209,13 +208,13 @@ mod tests {
     #[test]
     fn a_queue_is_the_programs_or_the_runtimes() {
         let created =
-            Created { node: 1, queue: 2, kind: "dma", ring: 0x1000, bytes: 4096, is_programs: false };
+            QueueLine { node: 1, queue: 2, kind: "dma", ring: 0x1000, bytes: 4096, is_programs: false };
         assert_eq!(text(|lines| lines.queue(&created)), "queue\t7\t1\t2\tdma\t0x1000\t4096\truntime\n");
     }
 
     #[test]
     fn what_a_queue_is_asked_to_be_is_said_in_words() {
-        let line = text(|lines| lines.asked("mask", 1, 2, &[0xf0, 0]));
+        let line = text(|lines| lines.request("mask", 1, 2, &[0xf0, 0]));
         assert_eq!(line, "mask\t7\t1\t2\t0xf0\t0x0\n");
     }
 
@@ -223,7 +222,7 @@ mod tests {
     fn a_copy_and_a_fill_say_whose_memory_is_meant() {
         let mut memory = Memory::new();
         memory.allocate(3, 0x1000, 0x1000, 1);
-        let moved = |movement| Moved { node: 1, queue: 2, movement, start: 5, end: 6 };
+        let moved = |movement| MovementLine { node: 1, queue: 2, movement, start: 5, end: 6 };
         let copy = moved(Movement::copy(0x9000, 0x1000, 16));
         assert_eq!(
             text(|lines| lines.moved(&copy, &memory)),

@@ -1,5 +1,5 @@
-//! What the program has allocated. The content lies in the device's file or in the program's own memory; the
-//! GPU sees it at the address that the program chose.
+//! The program's allocations. Their content lies in the device's file or in the program's own memory; the GPU sees it at the
+//! address that the program chose.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,48 +17,47 @@ const ALIGNMENT: u64 = 2 << 20;
 struct Allocation {
     /// `None` where the device's file holds nothing for it.
     offset: Option<u64>,
-    /// Where the GPU sees it.
+    /// Address in the GPU's address space.
     address: u64,
     size: u64,
-    /// The GPU that it was asked of, and whether it lies in that GPU's memory.
+    /// The GPU that it was allocated for, and whether it lies in that GPU's memory.
     node: u32,
     on_gpu: bool,
     /// The GPU's address, where it is an alias.
     alias: Option<u64>,
 }
 
-/// The allocations of the process.
 #[derive(Debug)]
 pub(crate) struct Memory {
     by_handle: HashMap<u64, Allocation>,
     last_handle: u64,
     next_offset: u64,
-    /// Memory of the program that the GPU sees elsewhere: by the GPU's address, with its length.
+    /// Memory of the program that the GPU sees at another address: by the GPU's address, with the length.
     aliases: BTreeMap<u64, (u64, u64)>,
     /// Handles by the GPU's address.
     by_address: BTreeMap<u64, u64>,
 }
 
-/// An allocation in the GPU's address space, and where its content is.
+/// An allocation in the GPU's address space, and the place of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredAllocation {
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) content: Content,
 }
 
-/// Where the bytes of an allocation are.
+/// The place of the bytes of an allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// In the device's file, from here on.
+    /// In the device's file, from this offset on.
     File(u64),
     /// At this address of the program's own memory.
     Program(u64),
 }
 
-/// A new allocation: its handle, and where in the device's file the program maps it.
+/// A new allocation: its handle, and the offset in the device's file that the program maps.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Allocated {
+pub(crate) struct NewAllocation {
     pub(crate) handle: u64,
     pub(crate) offset: Option<u64>,
 }
@@ -74,7 +73,7 @@ impl Memory {
         }
     }
 
-    pub(crate) fn allocate(&mut self, node: u32, address: u64, size: u64, flags: u32) -> Allocated {
+    pub(crate) fn allocate(&mut self, node: u32, address: u64, size: u64, flags: u32) -> NewAllocation {
         let offset = (flags & (USER_POINTER | DOORBELL) == 0).then(|| {
             let offset = self.next_offset;
             self.next_offset += size.next_multiple_of(ALIGNMENT);
@@ -85,7 +84,7 @@ impl Memory {
         let on_gpu = flags & ON_GPU != 0;
         self.by_handle.insert(handle, Allocation { offset, address, size, node, on_gpu, alias: None });
         self.by_address.insert(address, handle);
-        Allocated { handle, offset }
+        NewAllocation { handle, offset }
     }
 
     /// Notes that the GPU sees the program's memory at `host` of this allocation at another address.
@@ -97,7 +96,7 @@ impl Memory {
         }
     }
 
-    /// Where the program has what the GPU sees at this address.
+    /// The program's address of the memory that the GPU sees at this one.
     pub(crate) fn host_address(&self, gpu: u64) -> u64 {
         match self.aliases.range(..=gpu).next_back() {
             Some((first, (host, size))) if gpu - first < *size => host + (gpu - first),
@@ -111,13 +110,13 @@ impl Memory {
     }
 
     /// The allocation around this address of the GPU.
-    pub(crate) fn stored(&self, gpu: u64) -> Option<Stored> {
+    pub(crate) fn stored(&self, gpu: u64) -> Option<StoredAllocation> {
         let Allocation { address, size, offset, .. } = *self.containing(gpu)?;
         let content = offset.map_or_else(|| Content::Program(self.host_address(address)), Content::File);
-        Some(Stored { address, size, content })
+        Some(StoredAllocation { address, size, content })
     }
 
-    /// Whether all of this is within one allocation.
+    /// True if the whole range is within one allocation.
     pub(crate) fn has(&self, gpu: u64, bytes: u64) -> bool {
         self.containing(gpu).is_some_and(|one| bytes <= one.size - (gpu - one.address))
     }
@@ -127,7 +126,7 @@ impl Memory {
         self.containing(gpu).filter(|allocation| allocation.on_gpu).map_or(0, |allocation| allocation.node)
     }
 
-    /// Whether there was such an allocation.
+    /// False if there was no such allocation.
     pub(crate) fn free(&mut self, handle: u64, device: &Device) -> bool {
         let Some(allocation) = self.by_handle.remove(&handle) else { return false };
         if let Some(alias) = allocation.alias {
@@ -191,7 +190,7 @@ mod tests {
         let on_gpu = memory.allocate(2, 0x10_0000, 0x2000, ON_GPU);
         memory.allocate(2, 0x20_0000, 0x2000, 2);
         let content = Content::File(on_gpu.offset.unwrap());
-        let stored = Stored { address: 0x10_0000, size: 0x2000, content };
+        let stored = StoredAllocation { address: 0x10_0000, size: 0x2000, content };
         assert_eq!(memory.stored(0x10_1fff), Some(stored));
         assert_eq!(memory.stored(0x10_2000), None);
         assert_eq!([0x10_0000, 0x10_2000, 0x20_0000].map(|at| memory.node(at)), [2, 0, 0]);

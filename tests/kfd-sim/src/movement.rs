@@ -1,9 +1,9 @@
-//! Moving bytes: what the commands of a DMA engine and the runtime's own kernels come down to.
+//! Moves bytes, for the commands of a DMA engine and for the runtime's own kernels.
 
 use crate::memory::Memory;
 use crate::word::Bytes;
 
-/// A box of bytes in the GPU's address space: rows of bytes that lie together, slices of rows.
+/// A box of bytes in the GPU's address space: adjacent bytes make a row, rows a slice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) at: u64,
@@ -21,7 +21,7 @@ impl Region {
         self.at + row * self.row_pitch + slice * self.slice_pitch
     }
 
-    /// Bytes from the first to the last; `None` when no address space has so many.
+    /// Bytes from the first to the last; `None` when they exceed any address space.
     fn length(self, extent: Extent) -> Option<u64> {
         let rows = extent.rows.saturating_sub(1).checked_mul(self.row_pitch)?;
         let slices = extent.slices.saturating_sub(1).checked_mul(self.slice_pitch)?;
@@ -29,7 +29,7 @@ impl Region {
     }
 }
 
-/// How much of regions is meant: bytes of a row, rows of a slice, slices.
+/// Size of regions: bytes of a row, rows of a slice, slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) bytes: u64,
@@ -47,11 +47,11 @@ impl Extent {
     }
 }
 
-/// What a region is filled with, again and again.
+/// Content that fills a region, repeated as often as needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pattern {
     Word(u32),
-    /// So many bytes at a GPU's address.
+    /// This number of bytes at a GPU's address.
     At(u64, u64),
 }
 
@@ -67,13 +67,13 @@ impl Movement {
         Self::Copy { from: Region::linear(from), to: Region::linear(to), extent: Extent::linear(bytes) }
     }
 
-    /// Bytes that are written.
+    /// Number of bytes that are written.
     pub(crate) fn bytes(&self) -> u64 {
         let (Self::Copy { extent, .. } | Self::Fill { extent, .. }) = self;
         extent.bytes * extent.rows * extent.slices
     }
 
-    /// Where the bytes come from, where there is such a place, and where they go to.
+    /// Address of the source, unless this is a fill, and address of the target.
     pub(crate) fn ends(&self) -> (Option<u64>, u64) {
         match self {
             Self::Copy { from, to, .. } => (Some(from.at), to.at),
@@ -81,7 +81,7 @@ impl Movement {
         }
     }
 
-    /// Whether the program has allocated all that is read and written. Hardware would report a fault.
+    /// True if the program has allocated all memory that is read and written. Hardware would report a fault otherwise.
     pub(crate) fn is_within(&self, memory: &Memory) -> bool {
         let has = |region: Region, extent| {
             region.length(extent).is_some_and(|length| length == 0 || memory.has(region.at, length))
@@ -95,13 +95,10 @@ impl Movement {
         }
     }
 
-    /// Does it.
-    ///
     /// # Safety
-    /// The program vouches for every address in it, as to hardware: mapped, and touched by nobody else
-    /// meanwhile.
+    /// The program is responsible for every address in it, as with hardware: mapped, and touched by nobody else meanwhile.
     pub(crate) unsafe fn perform(&self, memory: &Memory) {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller promised that these addresses are mapped and nobody else's.
         let bytes = |at: u64, count: u64| unsafe { Bytes::at(memory.host_address(at), count as usize) };
         match *self {
             Self::Copy { from, to, extent } => {
@@ -132,7 +129,7 @@ mod tests {
     }
 
     fn perform(movement: Movement) {
-        // SAFETY: the tests name arrays of their own.
+        // SAFETY: the tests use arrays of their own.
         unsafe { movement.perform(&Memory::new()) };
     }
 
@@ -147,7 +144,7 @@ mod tests {
     #[test]
     fn a_box_is_copied_row_by_row_and_slice_by_slice() {
         let (mut from, mut to) = (*b"abcdefghijkl", [b'.'; 12]);
-        // Two slices of two rows of one byte: 3 and 6 apart here, 2 and 4 there.
+        // These are two slices of two rows of one byte, at distances of 3 and 6 here, of 2 and 4 there.
         let from = Region { at: address(&mut from) + 1, row_pitch: 3, slice_pitch: 6 };
         let region = Region { at: address(&mut to), row_pitch: 2, slice_pitch: 4 };
         let extent = Extent { bytes: 1, rows: 2, slices: 2 };

@@ -1,30 +1,30 @@
-//! One queue of a GPU: a ring in the program's memory, and what runs of it.
+//! One queue of a GPU: a ring in the program's memory, and the packets of it that run.
 
 use std::sync::atomic::Ordering;
 
 use crate::aql::{PACKET, Packet, Work};
 use crate::clock;
 use crate::device::Doorbell;
-use crate::hardware::{Hardware, Late, NEVER, Origin, Running};
+use crate::hardware::{DelayedCompletion, Hardware, NEVER, Origin, RunningPacket};
 use crate::word::Place;
 
-/// The place of `read_dispatch_id` and of `queue_properties` in the runtime's structure of a queue.
+/// Offsets of `read_dispatch_id` and of `queue_properties` in the runtime's structure of a queue.
 const READ_INDEX: u64 = 128;
 const PROPERTIES: u64 = 180;
 
-/// The bit of `queue_properties` that asks for timestamps.
+/// The bit of `queue_properties` that requests timestamps.
 const PROFILED: u32 = 1 << 3;
 
-/// What an untouched doorbell of such a queue shows.
+/// The value of an untouched doorbell of such a queue.
 pub(crate) const DOORBELL_UNTOUCHED: u64 = u64::MAX;
 
-/// The least between the beginnings of two packets, in ns: a tick of the GPU's clock.
+/// The least time between the beginnings of two packets, in ns: a tick of the GPU's clock.
 const TICK: u64 = 1_000_000_000 / clock::TICKS_PER_SECOND;
 
-/// Packets of a queue done in one go, so that the others have their turn.
+/// Limit on the packets of one turn, so that other queues have theirs.
 const TURN: usize = 256;
 
-/// Where a queue lies.
+/// Addresses of a queue.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
     pub(crate) ring: u64,
@@ -36,26 +36,25 @@ pub(crate) struct Layout {
     pub(crate) doorbell: u64,
 }
 
-/// What became of a queue's turn.
+/// The outcome of a queue's turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Nothing to do until a doorbell rings.
+    /// There is nothing to do until a doorbell rings.
     Idle,
-    /// Waits for other work.
+    /// The queue waits for other work.
     Blocked,
-    /// Something ends at this time, in ns of the system clock.
+    /// A packet ends at this time, in ns of the system clock.
     Busy(u64),
-    /// Something was done, and what was there is done: more may follow soon.
+    /// Everything that was there is done, and more may follow soon.
     Worked,
     /// There is more to do.
     More,
 }
 
-/// A queue of AQL packets. They begin in their order.
+/// A queue of AQL packets, which begin in their order.
 #[derive(Debug)]
 pub(crate) struct Queue {
     pub(crate) id: u32,
-    /// Which doorbell it has, and of which GPU.
     pub(crate) doorbell: Doorbell,
     ring: u64,
     slots: u64,
@@ -64,34 +63,34 @@ pub(crate) struct Queue {
     properties: Place,
     rung: Place,
     last_doorbell: u64,
-    /// The index of the next packet, and what the program knows of it.
+    /// The index of the next packet; `published` is the one that the program knows.
     next: u64,
     published: u64,
-    /// How far the ring was filled when the doorbell last rang.
+    /// Number of packets in the ring when the doorbell last rang.
     limit: u64,
-    /// The system clock's time at which the next packet could begin.
+    /// Time at which the next packet can begin, in ns of the system clock.
     time: u64,
-    /// Whether the next packet had no header when it was last looked at.
+    /// True if the next packet had no header when it was last looked at.
     stalled: bool,
     /// A packet that cannot begin yet, with its index.
     held: Option<(u64, Packet)>,
     /// A barrier that has begun.
-    barrier: Option<Running>,
-    running: Vec<Running>,
-    late: Vec<Late>,
+    barrier: Option<RunningPacket>,
+    running: Vec<RunningPacket>,
+    late: Vec<DelayedCompletion>,
 }
 
 impl Queue {
     /// # Safety
     /// All of the layout stays mapped until the queue is dropped, and is used as the runtime uses queues.
     pub(crate) unsafe fn new(id: u32, doorbell: Doorbell, layout: Layout) -> Self {
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let read_index = unsafe { Place::at(layout.read_index) };
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let write_index = unsafe { Place::at(layout.write_index) };
-        // SAFETY: in the runtime's structure around the read index.
+        // SAFETY: the place is in the runtime's structure around the read index.
         let properties = unsafe { Place::at(layout.read_index - READ_INDEX + PROPERTIES) };
-        // SAFETY: of the layout.
+        // SAFETY: the caller promised the layout's addresses.
         let rung = unsafe { Place::at(layout.doorbell) };
         rung.store(DOORBELL_UNTOUCHED);
         let next = read_index.load();
@@ -117,12 +116,12 @@ impl Queue {
         }
     }
 
-    /// Ends what is over and begins what can begin.
+    /// Ends packets that are over and begins those that can begin.
     pub(crate) fn advance(&mut self, hardware: &mut Hardware) -> Turn {
         let before = self.next;
         let turn = self.turn(hardware);
         self.publish();
-        // A barrier of this queue may wait for one of the signals, and where work came more may follow.
+        // A barrier of this queue may wait for one of the signals, and after new work more may follow.
         let worked = hardware.settle() || self.next != before;
         match turn {
             Turn::Idle | Turn::Blocked if worked => Turn::Worked,
@@ -158,7 +157,7 @@ impl Queue {
         Turn::More
     }
 
-    /// What this turn comes to when something that has begun ends at a time.
+    /// Reduces this turn's outcome to the time at which a running packet ends, if that is sooner.
     fn or_sooner(&self, turn: Turn) -> Turn {
         let ends = self.running.iter().map(|running| running.end);
         let first = ends.chain(self.late.iter().map(|late| late.due)).min().unwrap_or(NEVER);
@@ -168,7 +167,7 @@ impl Queue {
     fn end_what_is_over(&mut self, hardware: &mut Hardware) {
         let now = clock::now();
         self.time = self.time.max(now);
-        // In the order of their ends, for which the program may look.
+        // Packets end in the order of their times, which the program may check.
         while let Some(at) = (0..self.running.len()).min_by_key(|at| self.running[*at].end)
             && self.running[at].end <= now
         {
@@ -192,7 +191,7 @@ impl Queue {
             self.last_doorbell = doorbell;
             // With several producers the doorbell may show less than what is written.
             self.limit = self.write_index.load();
-            // Nothing begins before it was submitted.
+            // A packet cannot begin before it was submitted.
             self.time = self.time.max(clock::now());
             if self.next >= self.limit {
                 return None;
@@ -210,9 +209,9 @@ impl Queue {
         Some((index, packet))
     }
 
-    /// Begins a packet; what takes no time is over at once.
+    /// Begins a packet; one that takes no time is over at once.
     fn begin(&mut self, index: u64, packet: &Packet, hardware: &mut Hardware) {
-        // The clock is not read for every packet: handling one takes longer than a tick.
+        // The clock is not read for every packet, because handling one takes longer than a tick.
         self.time += TICK;
         let running = hardware.begin(self.origin(), index, packet, self.time);
         match running.work {
@@ -222,7 +221,7 @@ impl Queue {
         }
     }
 
-    /// Shows how far the ring is read: not at every packet, because the program looks at it and the two would wait
+    /// Publishes the read index. This is not done for every packet, because the program reads the index, and the two would wait
     /// for each other's caches.
     fn publish(&mut self) {
         if self.published != self.next {
@@ -231,9 +230,9 @@ impl Queue {
         }
     }
 
-    fn finish(&mut self, running: &Running, hardware: &mut Hardware) {
+    fn finish(&mut self, running: &RunningPacket, hardware: &mut Hardware) {
         if running.signal != 0 {
-            // Who sees the signal may count on the slot.
+            // A program that sees the signal may rely on the slot being free.
             self.publish();
         }
         let is_profiled = self.properties.half().load(Ordering::Relaxed) & PROFILED != 0;
@@ -247,7 +246,7 @@ impl Queue {
     fn slot(&self, index: u64) -> [Place; 8] {
         let first = self.ring + index % self.slots * PACKET;
         [0, 1, 2, 3, 4, 5, 6, 7].map(|word| {
-            // SAFETY: within the ring, which the layout says is mapped.
+            // SAFETY: the word is within the ring, which stays mapped as the caller of `new` promised.
             unsafe { Place::at(first + word * 8) }
         })
     }

@@ -1,15 +1,15 @@
-//! How the simulated machine behaves: read once from the environment, as the README lists it.
+//! Settings of the simulated machine, read once from the environment, as the README lists them.
 
 use std::path::PathBuf;
 
 use crate::behaviour::{Behaviour, number};
 
-/// A kind of GPU: what the driver says about it.
+/// A kind of GPU, with the properties that the driver reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Model {
     /// The target's name as compilers spell it.
     pub(crate) target: &'static str,
-    /// `major * 10000 + minor * 100 + stepping`.
+    /// `major * 10000 + minor * 100 + stepping`
     pub(crate) version: u32,
     /// Older thunks look here first and at the version only when they do not know the device.
     pub(crate) device_id: u32,
@@ -66,7 +66,7 @@ const RDNA: Model = Model {
     memory_bytes: 24 << 30,
 };
 
-/// Every kind that can be asked for; the first is the default.
+/// Every kind that can be chosen; the first is the default.
 pub(crate) const MODELS: [Model; 8] = [
     GCN,
     Model {
@@ -142,16 +142,15 @@ pub(crate) const MODELS: [Model; 8] = [
     },
 ];
 
-/// Everything that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// 1 to 64.
+    /// From 1 to 64.
     pub(crate) gpus: u32,
     pub(crate) model: Model,
     pub(crate) behaviour: Behaviour,
-    /// Events a process may have; the driver's limit is 4096.
+    /// Limit on the events of a process; the driver's is 4096.
     pub(crate) events: u32,
-    /// Where the ground truth goes.
+    /// Path of the log.
     pub(crate) log: Option<PathBuf>,
 }
 
@@ -160,7 +159,7 @@ impl Settings {
         Self::read(|name| std::env::var(name).ok())
     }
 
-    /// From the values of `KFD_SIM_*`; what is not given has its default.
+    /// Reads the values of `KFD_SIM_*`; settings that are absent have their defaults.
     pub(crate) fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let target = variable("KFD_SIM_TARGET").unwrap_or_else(|| MODELS[0].target.to_owned());
         let model = MODELS.into_iter().find(|model| model.target == target).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What a process has of the simulated driver: made when it first asks, kept until it ends.
+//! The state of the simulated driver for a process: made at the first use, kept until the process ends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,7 +25,7 @@ pub(crate) struct Queues {
     engine_started: bool,
 }
 
-/// What a queue is fed with.
+/// The format of a queue's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Aql,
@@ -41,14 +41,13 @@ impl Kind {
     }
 }
 
-/// What a program gets for a new queue.
+/// A new queue, for the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Created {
+pub(crate) struct NewQueue {
     pub(crate) id: u32,
     pub(crate) doorbell: Doorbell,
 }
 
-/// The driver.
 #[derive(Debug)]
 pub(crate) struct Simulator {
     pub(crate) settings: Settings,
@@ -58,7 +57,7 @@ pub(crate) struct Simulator {
     /// Threads that want to create or destroy a queue.
     pub(crate) visitors: AtomicUsize,
     pub(crate) queue_created: Condvar,
-    /// Allocations freed so far.
+    /// Number of allocations freed so far.
     pub(crate) freed: AtomicU64,
     memory: Mutex<Memory>,
     queues: Mutex<Queues>,
@@ -79,7 +78,7 @@ impl Simulator {
         })
     }
 
-    /// The simulator of this process. Settings that make no sense end it: a test must not run on others.
+    /// The simulator of this process. Settings that make no sense end the process, because a test must not run with others.
     pub(crate) fn get() -> &'static Self {
         process::simulator(|| {
             Settings::from_environment().and_then(Self::new).unwrap_or_else(|problem| fail(&problem))
@@ -90,7 +89,7 @@ impl Simulator {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there was such an allocation.
+    /// False if there was no such allocation.
     pub(crate) fn free(&self, handle: u64) -> bool {
         let existed = self.memory().free(handle, &self.device);
         self.freed.fetch_add(1, Ordering::AcqRel);
@@ -101,7 +100,7 @@ impl Simulator {
         Clocks { drift: self.settings.behaviour.drift }
     }
 
-    /// When a movement of bytes that began at `start` and is done is over, in ns of the system clock.
+    /// End of a movement of bytes that began at `start` and is done, in ns of the system clock.
     pub(crate) fn end_of_movement(&self, movement: &Movement, start: u64) -> u64 {
         let speed = self.settings.behaviour.copy_speed;
         let time = speed.map_or(0, |speed| movement.bytes().saturating_mul(1_000) / speed);
@@ -120,16 +119,16 @@ impl Simulator {
         result
     }
 
-    /// A new queue, of packets or of a DMA engine; `None` when the GPU has no doorbell left. The layout's doorbell is filled in here.
+    /// Makes a queue of packets or of a DMA engine; `None` when the GPU has no doorbell left. Fills in the layout's doorbell.
     ///
     /// # Safety
-    /// As for [`Queue::new`], until the queue is destroyed.
+    /// The requirements are those of [`Queue::new`], until the queue is destroyed.
     pub(crate) unsafe fn create_queue(
         &'static self,
         node: u32,
         kind: Kind,
         layout: Layout,
-    ) -> Option<Created> {
+    ) -> Option<NewQueue> {
         self.visit(|queues| {
             let taken = |doorbell: &Doorbell| {
                 queues.list.iter().any(|queue| queue.doorbell == *doorbell)
@@ -146,30 +145,30 @@ impl Simulator {
             let layout = Layout { doorbell: self.device.doorbell(doorbell), ..layout };
             let (ring, bytes) = (layout.ring, layout.bytes);
             let created =
-                log::Created { node, queue: id, kind: kind.name(), ring, bytes, is_programs: false };
+                log::QueueLine { node, queue: id, kind: kind.name(), ring, bytes, is_programs: false };
             hsa::created(&self.log, created);
             match kind {
-                // SAFETY: the caller vouches for the layout; the doorbell's mapping is never undone.
+                // SAFETY: the caller promised the layout's addresses; the doorbell's mapping is never undone.
                 Kind::Aql => queues.list.push(unsafe { Queue::new(id, doorbell, layout) }),
-                // SAFETY: as above.
+                // SAFETY: the caller promised the layout's addresses, as above.
                 Kind::Dma => queues.dma.push(unsafe { DmaQueue::new(id, doorbell, layout) }),
             }
             self.queue_created.notify_all();
-            Some(Created { id, doorbell })
+            Some(NewQueue { id, doorbell })
         })
     }
 
-    /// A queue is asked to be something; whether there is such a queue.
-    pub(crate) fn asked(&self, id: u32, what: &'static str, words: &[u32]) -> bool {
+    /// Logs a request for a property of a queue; false if there is no such queue.
+    pub(crate) fn log_request(&self, id: u32, what: &'static str, words: &[u32]) -> bool {
         let node = self.visit(|queues| {
             let packets = queues.list.iter().map(|queue| (queue.id, queue.doorbell));
             let all = packets.chain(queues.dma.iter().map(|queue| (queue.id, queue.doorbell)));
             all.into_iter().find(|(known, _)| *known == id).map(|(_, doorbell)| doorbell.node)
         });
-        node.inspect(|&node| self.log.asked(what, node, id, words)).is_some()
+        node.inspect(|&node| self.log.request(what, node, id, words)).is_some()
     }
 
-    /// Whether there was such a queue. Nothing of its memory is touched any more.
+    /// False if there was no such queue. Its memory is not touched any more.
     pub(crate) fn destroy_queue(&self, id: u32) -> bool {
         self.visit(|queues| {
             let before = queues.list.len() + queues.dma.len();

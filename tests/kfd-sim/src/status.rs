@@ -1,10 +1,10 @@
-//! Calls that ask about a file without opening it, for what the driver shows.
+//! Functions that return the status of a file without opening it, for the files that the driver shows.
 
 #![expect(clippy::missing_safety_doc, reason = "each has the contract of the function that it stands for")]
 
 use std::ffi::{c_char, c_int};
 
-use crate::preload::{Meaning, fail, meaning, real};
+use crate::preload::{PathKind, fail, meaning, real};
 
 /// The major numbers of /dev/kfd, which the kernel chooses, and of graphics devices.
 const KFD_MAJOR: u32 = 235;
@@ -14,15 +14,15 @@ type StatusAt = unsafe extern "C" fn(c_int, *const c_char, *mut libc::stat, c_in
 type Access = unsafe extern "C" fn(*const c_char, c_int) -> c_int;
 type AccessAt = unsafe extern "C" fn(c_int, *const c_char, c_int, c_int) -> c_int;
 
-/// Kind and permissions of what the driver shows at a path: `None` for what is not the driver's, a number of the
-/// kernel where there is nothing.
+/// Kind and permissions of the driver's file at a path: `None` for a path that is not the driver's, an error number of the kernel
+/// where there is no file.
 fn mode(path: *const c_char) -> Option<Result<libc::mode_t, c_int>> {
     match meaning(path) {
-        Meaning::Device => Some(Ok(libc::S_IFCHR | 0o666)),
-        Meaning::Folder => Some(Ok(libc::S_IFDIR | 0o555)),
-        Meaning::Shown(Some(_)) => Some(Ok(libc::S_IFREG | 0o444)),
-        Meaning::Shown(None) => Some(Err(libc::ENOENT)),
-        Meaning::Other => None,
+        PathKind::Device => Some(Ok(libc::S_IFCHR | 0o666)),
+        PathKind::Folder => Some(Ok(libc::S_IFDIR | 0o555)),
+        PathKind::Shown(Some(_)) => Some(Ok(libc::S_IFREG | 0o444)),
+        PathKind::Shown(None) => Some(Err(libc::ENOENT)),
+        PathKind::Other => None,
     }
 }
 
@@ -33,7 +33,7 @@ fn status(path: *const c_char, place: *mut libc::stat, real: impl FnOnce() -> c_
         Some(Err(errno)) => return fail(errno, -1),
         None => return real(),
     };
-    // SAFETY: zeros are a status.
+    // SAFETY: zeros are a valid status.
     let mut status: libc::stat = unsafe { std::mem::zeroed() };
     status.st_mode = mode;
     status.st_nlink = 1;
@@ -41,15 +41,15 @@ fn status(path: *const c_char, place: *mut libc::stat, real: impl FnOnce() -> c_
     if mode & libc::S_IFMT == libc::S_IFCHR {
         status.st_rdev = libc::makedev(KFD_MAJOR, 0);
     }
-    // SAFETY: the caller's place for one status.
+    // SAFETY: this is the caller's place for one status.
     unsafe { place.write(status) };
     0
 }
 
-/// Whether the caller may do that, or what the real function says.
+/// 0 if the caller has these rights on a driver's file, or the result of the real function.
 fn access_as(path: *const c_char, wanted: c_int, real: impl FnOnce() -> c_int) -> c_int {
     match mode(path) {
-        // Everybody has the same rights, and the last three bits are in the order of the caller's.
+        // All users have the same rights, and the last three bits have the order of the caller's.
         Some(Ok(mode)) if wanted & !(mode as c_int) & 0o7 == 0 => 0,
         Some(Ok(_)) => fail(libc::EACCES, -1),
         Some(Err(errno)) => fail(errno, -1),
@@ -57,23 +57,21 @@ fn access_as(path: *const c_char, wanted: c_int, real: impl FnOnce() -> c_int) -
     }
 }
 
-/// Defines functions of the C library that ask for a status. On this machine the longer structure is the same.
+/// Defines functions of the C library that return a status. On this machine the longer structure is the same.
 macro_rules! status_functions {
     ($($name:ident),*) => {$(
-        /// As in the C library.
         #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C" fn $name(path: *const c_char, place: *mut libc::stat) -> c_int {
             let real = real!($name as Status);
-            // SAFETY: what the program gave.
+            // SAFETY: the arguments are those of the program.
             status(path, place, || unsafe { real(path, place) })
         }
     )*};
 }
 
-/// The same for functions that take a folder's descriptor: what the driver shows has absolute paths.
+/// Defines functions that take a folder's descriptor. The driver's files have absolute paths, so it is not used for them.
 macro_rules! status_at_functions {
     ($($name:ident),*) => {$(
-        /// As in the C library.
         #[cfg_attr(not(test), unsafe(no_mangle))]
         pub unsafe extern "C" fn $name(
             folder: c_int,
@@ -82,7 +80,7 @@ macro_rules! status_at_functions {
             flags: c_int,
         ) -> c_int {
             let real = real!($name as StatusAt);
-            // SAFETY: what the program gave.
+            // SAFETY: the arguments are those of the program.
             status(path, place, || unsafe { real(folder, path, place, flags) })
         }
     )*};
@@ -91,19 +89,17 @@ macro_rules! status_at_functions {
 status_functions!(stat, stat64, lstat, lstat64);
 status_at_functions!(fstatat, fstatat64);
 
-/// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn access(path: *const c_char, wanted: c_int) -> c_int {
     let real = real!(access as Access);
-    // SAFETY: what the program gave.
+    // SAFETY: the arguments are those of the program.
     access_as(path, wanted, || unsafe { real(path, wanted) })
 }
 
-/// As in the C library.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn faccessat(folder: c_int, path: *const c_char, wanted: c_int, flags: c_int) -> c_int {
     let real = real!(faccessat as AccessAt);
-    // SAFETY: what the program gave.
+    // SAFETY: the arguments are those of the program.
     access_as(path, wanted, || unsafe { real(folder, path, wanted, flags) })
 }
 
@@ -124,10 +120,10 @@ mod tests {
 
     #[test]
     fn a_device_can_be_written_and_a_file_of_the_driver_cannot() {
-        let asked = |path: &std::ffi::CStr, wanted| access_as(path.as_ptr(), wanted, || 7);
-        assert_eq!(asked(c"/dev/kfd", libc::R_OK | libc::W_OK), 0);
-        assert_eq!(asked(c"/sys/class/kfd/kfd/topology/generation_id", libc::R_OK), 0);
-        assert_eq!(asked(c"/sys/class/kfd/kfd/topology/generation_id", libc::W_OK), -1);
-        assert_eq!(asked(c"/etc", libc::F_OK), 7);
+        let accessed = |path: &std::ffi::CStr, wanted| access_as(path.as_ptr(), wanted, || 7);
+        assert_eq!(accessed(c"/dev/kfd", libc::R_OK | libc::W_OK), 0);
+        assert_eq!(accessed(c"/sys/class/kfd/kfd/topology/generation_id", libc::R_OK), 0);
+        assert_eq!(accessed(c"/sys/class/kfd/kfd/topology/generation_id", libc::W_OK), -1);
+        assert_eq!(accessed(c"/etc", libc::F_OK), 7);
     }
 }

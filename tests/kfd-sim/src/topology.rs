@@ -4,15 +4,14 @@ use std::fmt::Write;
 
 use crate::settings::Settings;
 
-/// Where the driver shows the machine; the second is a link in sysfs.
+/// Folders of the machine's description; the second is a link in sysfs.
 const ROOT: &str = "/sys/devices/virtual/kfd/kfd/topology";
 const CLASS: &str = "/sys/class/kfd/kfd/topology";
 
-/// Render nodes count from here.
+/// The number of the first render node.
 pub(crate) const FIRST_RENDER_MINOR: u32 = 128;
 
-/// Where the local memory of a workgroup and its scratch begin. A zero in the high half of the first aborts
-/// the runtime.
+/// Beginnings of the local memory of a work-group and of its scratch. A zero in the high half of the first aborts the runtime.
 pub(crate) const LDS_APERTURE: u64 = 1 << 48;
 pub(crate) const SCRATCH_APERTURE: u64 = 2 << 48;
 
@@ -22,10 +21,10 @@ const CAPABILITY: u32 = 0x2288;
 /// Bits of `capability`: error correction on device memory and on the chip's own.
 const ERROR_CORRECTION: u32 = 0x410_0000;
 
-/// What the driver's identifiers of GPUs begin with.
+/// Added to a node's number for the driver's identifier of its GPU.
 const FIRST_GPU_ID: u32 = 0x1000;
 
-/// How the driver names the GPU at a node; the CPU has none.
+/// The driver's identifier of the GPU at a node; the CPU has none.
 pub(crate) fn gpu_id(node: u32) -> u32 {
     if node == 0 { 0 } else { FIRST_GPU_ID + node }
 }
@@ -41,7 +40,7 @@ pub(crate) fn node_of_render_minor(settings: &Settings, minor: u32) -> Option<u3
     (node <= settings.gpus).then_some(node)
 }
 
-/// Whether the driver answers for this path, be there a file or not.
+/// True if the driver answers for this path, even where there is no file.
 pub(crate) fn owns(path: &str) -> bool {
     parts(path).is_some()
 }
@@ -83,7 +82,7 @@ pub(crate) fn file(settings: &Settings, path: &str) -> Option<String> {
     }
 }
 
-/// Names of what lies in a folder of the tree.
+/// Names of the entries of a folder of the tree.
 pub(crate) fn folder(settings: &Settings, path: &str) -> Option<Vec<String>> {
     let parts = parts(path)?;
     let numbers = |count: u32| Some((0..count).map(|number| number.to_string()).collect());
@@ -183,7 +182,7 @@ fn properties(settings: &Settings, node: u32) -> Vec<(&'static str, u64)> {
 }
 
 fn memory_bank(settings: &Settings, node: u32) -> Vec<(&'static str, u64)> {
-    // 0 is the system's memory, 1 the GPU's as far as the host reaches it: all of it.
+    // 0 is the system's memory, 1 the part of the GPU's that the host can access: all of it.
     let (heap, size, width, clock) =
         if node == 0 { (0, 128 << 30, 64, 2400) } else { (1, settings.model.memory_bytes, 4096, 1600) };
     vec![("heap_type", heap), ("size_in_bytes", size), ("flags", 0), ("width", width), ("mem_clk_max", clock)]
@@ -191,7 +190,7 @@ fn memory_bank(settings: &Settings, node: u32) -> Vec<(&'static str, u64)> {
 
 fn cache(settings: &Settings, node: u32, level: u32) -> Vec<(&'static str, u64)> {
     let kilobytes: u64 = if level == 0 { 16 } else { 8 << 10 };
-    // Bits: 1 data, 4 of a CPU, 8 of a compute unit.
+    // The bits are: 1 for data, 4 of a CPU, 8 of a compute unit.
     let (processor, kind) =
         if node == 0 { (0, 1 | 4) } else { (0x8000_0000 + u64::from(node) * 0x1000, 1 | 8) };
     vec![
@@ -207,7 +206,7 @@ fn cache(settings: &Settings, node: u32, level: u32) -> Vec<(&'static str, u64)>
 }
 
 fn link_properties(from: u32, to: u32) -> Vec<(&'static str, u64)> {
-    // 2 is PCIe; what goes from GPU to GPU passes the CPU and weighs twice.
+    // 2 is PCIe; a link between GPUs passes the CPU and weighs twice.
     let weight = if from == 0 || to == 0 { 20 } else { 40 };
     vec![
         ("type", 2),

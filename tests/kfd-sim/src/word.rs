@@ -8,25 +8,25 @@ pub(crate) struct Place(u64);
 
 impl Place {
     /// # Safety
-    /// From here on, for as long as the place is used, 8 bytes at `address` (4 where only [`Place::half`] is)
-    /// are mapped, aligned and only touched atomically or by agreement of the protocol, as for hardware.
+    /// From here on, for as long as the place is used, 8 bytes at `address` (4 where only [`Place::half`] is used) are mapped,
+    /// aligned and only touched atomically or by agreement of the protocol, as for hardware.
     pub(crate) unsafe fn at(address: u64) -> Self {
         Self(address)
     }
 
     fn word(&self) -> &AtomicU64 {
-        // SAFETY: mapped and aligned is what the constructor asks for.
+        // SAFETY: the caller of `at` promised that the place is mapped and aligned.
         unsafe { AtomicU64::from_ptr(self.0 as *mut u64) }
     }
 
     fn signed(&self) -> &AtomicI64 {
-        // SAFETY: mapped and aligned is what the constructor asks for.
+        // SAFETY: the caller of `at` promised that the place is mapped and aligned.
         unsafe { AtomicI64::from_ptr(self.0 as *mut i64) }
     }
 
     /// The 32-bit half at this address.
     pub(crate) fn half(&self) -> &AtomicU32 {
-        // SAFETY: mapped and aligned is what the constructor asks for.
+        // SAFETY: the caller of `at` promised that the place is mapped and aligned.
         unsafe { AtomicU32::from_ptr(self.0 as *mut u32) }
     }
 
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// A stretch of the program's memory that is copied or filled.
+/// A range of the program's memory that is copied or filled.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytes {
     first: *mut u8,
@@ -61,38 +61,38 @@ pub(crate) struct Bytes {
 
 impl Bytes {
     /// # Safety
-    /// From here on, for as long as the stretch is used, it is mapped and nobody else touches it, as the
-    /// program promises to hardware.
+    /// From here on, for as long as the range is used, it is mapped and nobody else touches it, as the program promises to
+    /// hardware.
     pub(crate) unsafe fn at(address: u64, count: usize) -> Self {
         Self { first: address as *mut u8, count }
     }
 
-    /// Takes over what lies in another, which may overlap this one.
+    /// Copies from a range of the same length, which may overlap this one.
     pub(crate) fn copy_from(self, other: Self) {
         let count = self.count.min(other.count);
-        // SAFETY: both are mapped for so many bytes, says the constructor.
+        // SAFETY: the callers of `at` promised that both ranges are mapped.
         unsafe { std::ptr::copy(other.first.cast_const(), self.first, count) };
     }
 
-    /// Writes a pattern again and again; an empty one writes nothing.
+    /// Writes a pattern repeatedly; an empty one writes nothing.
     pub(crate) fn fill(self, pattern: &[u8]) {
         let mut written = pattern.len().min(self.count);
-        // SAFETY: mapped for so many bytes, says the constructor, and the pattern is the simulator's own.
+        // SAFETY: the caller of `at` promised that the range is mapped, and the pattern is the simulator's own.
         unsafe { std::ptr::copy_nonoverlapping(pattern.as_ptr(), self.first, written) };
         while written > 0 && written < self.count {
-            // What is there is a whole number of patterns: it doubles.
+            // The written part is a whole number of patterns, so it can be doubled.
             let more = written.min(self.count - written);
             let next = self.first.wrapping_add(written);
-            // SAFETY: both halves are within the stretch and do not overlap.
+            // SAFETY: both halves are within the range and do not overlap.
             unsafe { std::ptr::copy_nonoverlapping(self.first.cast_const(), next, more) };
             written += more;
         }
     }
 
-    /// What lies there now.
+    /// Copies the present content.
     pub(crate) fn to_vec(self) -> Vec<u8> {
         let mut copy = vec![0; self.count];
-        // SAFETY: mapped for so many bytes, says the constructor; the copy has the same length.
+        // SAFETY: the caller of `at` promised that the range is mapped; the copy has the same length.
         unsafe { std::ptr::copy_nonoverlapping(self.first.cast_const(), copy.as_mut_ptr(), self.count) };
         copy
     }

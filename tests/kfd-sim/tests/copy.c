@@ -63,7 +63,7 @@ static void copy(void *to, hsa_agent_t to_agent, const void *from, hsa_agent_t f
 #define WIDTH 36
 #define ROWS 50
 
-/* One way of the rows: those of the host are 192 bytes apart, those of the GPU 96. */
+/* Copies rows one way: those of the host are 192 bytes apart, those of the GPU 96. */
 static void copy_rows(void *to, size_t to_pitch, void *from, size_t from_pitch, hsa_amd_copy_direction_t direction) {
     const hsa_pitched_ptr_t target = {to, to_pitch, to_pitch * ROWS}, source = {from, from_pitch, from_pitch * ROWS};
     const hsa_dim3_t first = {4, 1, 0}, range = {WIDTH, ROWS - 1, 1};
@@ -77,7 +77,7 @@ static void copy_rows(void *to, size_t to_pitch, void *from, size_t from_pitch, 
     CHECK(hsa_signal_destroy(done));
 }
 
-/* Whether rows come back as they were sent, and nothing beside them. */
+/* Returns true if rows come back as they were sent, and nothing beside them has changed. */
 static int rows_come_back(unsigned char *sent, void *source, unsigned char *received, void *target, void *memory) {
     memset(received, 0, 192 * ROWS);
     copy_rows(memory, 96, source, 192, hsaHostToDevice);

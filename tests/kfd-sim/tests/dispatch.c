@@ -1,5 +1,5 @@
-/* The smallest HSA program that measures: dispatches kernels on queues of every GPU, waits, and prints what the
- * runtime says of each:  gpu <TAB> kernel object <TAB> start <TAB> end, in ns of the system clock.
+/* The smallest HSA program that measures: dispatches kernels on queues of every GPU, waits, and prints the
+ * times that the runtime has for each:  gpu <TAB> kernel object <TAB> start <TAB> end, in ns of the system clock.
  *
  *   dispatch DISPATCHES [barrier | first | logged]
  *
@@ -49,7 +49,7 @@ static void submit(hsa_queue_t *queue, const void *packet) {
     hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-/* Whether a line of the simulator's log has a signal in its last column but one. */
+/* Returns true if a line of the simulator's log has a signal in its last column but one. */
 static int is_logged(hsa_signal_t signal) {
     char column[32], line[256];
     snprintf(column, sizeof column, "\t%#lx\t", signal.handle);
@@ -126,7 +126,7 @@ int main(int argc, char **argv) {
     if (strcmp(mode, "first") == 0) {
         print_first(signals, dispatches);
         fflush(stdout);
-        /* Work is in flight that may never end: nothing is tidied. */
+        /* Nothing is freed, because work in flight may never end. */
         _Exit(0);
     }
     for (int gpu = 0; gpu < gpu_count; gpu++) {

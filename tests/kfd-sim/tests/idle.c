@@ -1,4 +1,4 @@
-/* What queues cost that nobody uses: makes some on every GPU and sleeps.
+/* Measures the cost of unused queues: makes some on every GPU and sleeps.
  *
  *   idle QUEUES_PER_GPU SECONDS
  *
@@ -33,7 +33,7 @@ int main(int argc, char **argv) {
     queues_per_gpu = argc > 1 ? atoi(argv[1]) : 4;
     int seconds = argc > 2 ? atoi(argv[2]) : 5;
     if (hsa_init() != HSA_STATUS_SUCCESS || hsa_iterate_agents(make_queues, NULL) != HSA_STATUS_SUCCESS) return 1;
-    /* What the beginning costs is over then. */
+    /* The cost of the start is over then. */
     sleep(1);
     double before = cpu();
     sleep((unsigned)seconds);

@@ -1,4 +1,4 @@
-/* What a dispatch costs: kernels in batches on a queue of 16384, the program waits for the end of each batch.
+/* Measures the cost of a dispatch: kernels in batches on a queue of 16384, the program waits for the end of each batch.
  *
  *   throughput DISPATCHES BATCH [each]
  *

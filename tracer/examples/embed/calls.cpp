@@ -1,5 +1,5 @@
-// Which calls of the ROCm runtime, and of HIP where librtl_hip.so is linked before it, took how long in which thread: a table,
-// by a program that records itself.
+// Prints a table of its own calls of the ROCm runtime, and of HIP where librtl_hip.so is linked before librtl.so, with their times
+// by thread.
 //
 //     cc -c work.c
 //     c++ -std=c++11 calls.cpp work.o -I PREFIX/include -L PREFIX/lib -Wl,-rpath,PREFIX/lib -lrtl -lhsa-runtime64

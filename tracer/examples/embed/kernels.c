@@ -1,4 +1,4 @@
-/* Which kernels took how long: a table, by a program that records itself.
+/* Prints a table of its own kernels with their times.
  *
  *     cc -std=c99 kernels.c work.c -I PREFIX/include -L PREFIX/lib -Wl,-rpath,PREFIX/lib -lrtl -lhsa-runtime64 */
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-// How long kernels ran in which range: a table, by a program that records itself.
+// Prints a table of its own kernels by range, with their times.
 //
 //     cc -c work.c
 //     c++ -std=c++11 kernels.cpp work.o -I PREFIX/include -L PREFIX/lib -Wl,-rpath,PREFIX/lib -lrtl -lhsa-runtime64
@@ -19,7 +19,7 @@ void check(rtl_status status) {
     if (status != RTL_OK) throw std::runtime_error(rtl_status_text(status));
 }
 
-// Records as long as it lives. A range is told when it has ended, often after its kernels: they are joined when asked for.
+// Records as long as it lives. A range is delivered when it has ended, often after its kernels, so `totals` joins them.
 class Recorder {
 public:
     struct Total {
@@ -42,14 +42,14 @@ public:
     }
 
     ~Recorder() {
-        // No callback is called any more when it returns RTL_OK, so there is no end to what is waited here.
+        // No callback is called any more when this returns RTL_OK, so it is called until it does.
         while (rtl_stop(1000) == RTL_ERROR_TIMEOUT) {}
     }
 
     Recorder(const Recorder &) = delete;
     Recorder &operator=(const Recorder &) = delete;
 
-    // What has completed by now, by the text of the range.
+    // Kernels that have completed by now, by the text of their range.
     std::map<std::string, Total> totals() const {
         check(rtl_flush(60000));
         std::map<std::string, Total> totals;

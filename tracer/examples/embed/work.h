@@ -1,4 +1,4 @@
-/* In place of your own program: it uses GPUs by way of the ROCm runtime, within ranges of roctx. */
+/* Stands for your own program: it uses GPUs by way of the ROCm runtime, within ranges of roctx. */
 #ifndef WORK_H
 #define WORK_H
 

@@ -1,5 +1,5 @@
-//! The types of the parameters of HIP's functions: each is passed as the type in HIP's headers, notes its part in a copy,
-//! fill or launch, and writes its value.
+//! The types of the parameters of HIP's functions. Each is passed as the type in HIP's headers, notes its part in a copy, fill or
+//! launch, and writes its value as text.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -107,7 +107,6 @@ meanings! {
     Width(u64) => |bytes, details| details.extent[0] = bytes;
     /// Elements of a row, of `SIZE` bytes each.
     Columns<const SIZE: u64>(u64) => |count, details| details.extent[0] = count.saturating_mul(SIZE);
-    /// The number of rows.
     Height(u64) => |rows, details| {
         details.extent[1] = rows;
         details.bytes = details.extent[0].saturating_mul(rows);
@@ -160,12 +159,12 @@ impl Argument for Text {
         if self.0.is_null() {
             return text.push(name, format_args!("0x0"));
         }
-        // SAFETY: HIP reads it as a string of C, too.
+        // SAFETY: the pointer is a C string, which HIP reads, too.
         text.push_quoted(name, unsafe { CStr::from_ptr(self.0) }.to_bytes());
     }
 }
 
-/// Structures that are passed by value, as arrays of their words.
+/// Declares structures that are passed by value, as arrays of their words.
 macro_rules! structures {
     ($($(#[$about:meta])* $name:ident([$word:ty; $count:literal]);)+) => {$(
         $(#[$about])*
@@ -192,7 +191,7 @@ structures! {
     IpcHandle([u8; 64]);
 }
 
-/// `dim3`.
+/// `dim3` of HIP: sizes along x, y and z.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Dim3([u32; 3]);
@@ -225,7 +224,7 @@ struct LaunchFields<Bytes> {
 
 impl<Bytes: Copy + Into<u64>> Argument for Configuration<Bytes> {
     fn note(&self, details: &mut CallDetails) {
-        // SAFETY: null, or what HIP reads, too.
+        // SAFETY: the pointer is null or a configuration, which HIP reads, too.
         if let Some(fields) = unsafe { self.0.as_ref() } {
             (details.groups, details.items) = (fields.grid.0, fields.block.0);
             details.lds = fields.lds.into();
@@ -234,7 +233,7 @@ impl<Bytes: Copy + Into<u64>> Argument for Configuration<Bytes> {
     }
 
     fn note_stream(&self, stream: &mut u64) {
-        // SAFETY: null, or what HIP reads, too.
+        // SAFETY: the pointer is null or a configuration, which HIP reads, too.
         if let Some(fields) = unsafe { self.0.as_ref() } {
             fields.stream.note_stream(stream);
         }

@@ -1,7 +1,7 @@
-//! Programs that open HIP themselves and ask it for functions, as Python's ctypes does.
+//! Serves programs that open HIP themselves and look its functions up, as Python's ctypes does.
 //!
-//! This library's `dlsym` is called in place of the C library's. Where it is not asked for a function of HIP, it leaves no
-//! frame behind: the C library looks at its caller, whose place among the libraries counts for RTLD_NEXT.
+//! This library's `dlsym` is called in place of the C library's. Where it is called for another function than one of HIP, it
+//! leaves no frame behind: the C library looks at its caller, whose place among the libraries counts for RTLD_NEXT.
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
@@ -15,12 +15,12 @@ use crate::{real, reporting};
 /// Returns this library's functions in place of HIP's, and otherwise the result of the C library's `dlsym`.
 ///
 /// # Safety
-/// As for the C library's.
+/// The requirements are those of the C library's `dlsym`.
 #[cfg(all(target_arch = "x86_64", not(test)))]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void {
-    // Both arguments wait on the stack, which is aligned for the call.
+    // Both arguments are saved on the stack, which they align for the call.
     std::arch::naked_asm!(
         "endbr64",
         "push rdi",
@@ -38,7 +38,7 @@ pub(crate) unsafe extern "C" fn dlsym(library: *mut c_void, name: *const c_char)
 /// Chooses the function that the stand-in jumps to.
 ///
 /// # Safety
-/// `name` is a text of C.
+/// `name` is a C string.
 #[cfg_attr(test, expect(dead_code, reason = "only called by the stand-in, which tests do without"))]
 unsafe extern "C" fn choose(library: *mut c_void, name: *const c_char) -> *mut c_void {
     let original = real::original();
@@ -48,7 +48,7 @@ unsafe extern "C" fn choose(library: *mut c_void, name: *const c_char) -> *mut c
     if name.is_null() {
         return original;
     }
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised a C string.
     let name = unsafe { CStr::from_ptr(name) };
     match number(name.to_bytes()) {
         None => original,
@@ -64,9 +64,9 @@ extern "C" fn find_nothing(_library: *mut c_void, _name: *const c_char) -> *mut 
 }
 
 /// # Safety
-/// `name` is a text of C.
+/// `name` is a C string.
 unsafe extern "C" fn find_next(_library: *mut c_void, name: *const c_char) -> *mut c_void {
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised a C string.
     real::symbol(libc::RTLD_NEXT, unsafe { CStr::from_ptr(name) })
 }
 
@@ -78,18 +78,16 @@ fn number(name: &[u8]) -> Option<u16> {
     u16::try_from(found).ok()
 }
 
-/// Looks up a function of HIP.
-///
 /// # Safety
-/// As for the C library's `dlsym`, with the name of a function of the list.
+/// The requirements are those of the C library's `dlsym`, and `name` is a function of the list.
 unsafe extern "C" fn find(library: *mut c_void, name: *const c_char) -> *mut c_void {
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised a C string.
     let name: CString = unsafe { CStr::from_ptr(name) }.to_owned();
     let Some(number) = number(name.to_bytes()) else { return real::symbol(library, &name) };
     let linked = own_function(LookupKind::Linked, number);
     let found = real::symbol(library, &name);
     if found == linked {
-        // A lookup in the whole process finds this library, which has what HIP has.
+        // A lookup in the whole process finds this library, which has the functions of HIP.
         let is_there = real::find(LookupKind::Linked, number).is_some();
         return if is_there { linked } else { real::symbol(libc::RTLD_NEXT, &name) };
     }

@@ -1,5 +1,5 @@
-//! librtl_hip.so: preloaded beside librtl.so, it stands in for every function of HIP, calls the one that the program would
-//! have called, and reports the call to librtl.so (docs/guide/hip.md).
+//! librtl_hip.so is preloaded beside librtl.so. It stands in for every function of HIP, calls the one that the program would have
+//! called, and reports the call to librtl.so (docs/guide/hip.md).
 //!
 //! A program gets at a function of HIP in one of two ways. It is linked with HIP, or a library of it is: then the loader
 //! finds the function of this library first (`wrap::linked`). Or it opens HIP and calls `dlsym`: then this library's `dlsym`

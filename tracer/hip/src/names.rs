@@ -1,4 +1,4 @@
-//! The names of HIP's functions. The number of a function is the place of its name in the list.
+//! The names of HIP's functions; a function's number is the position of its name in the list.
 
 use crate::functions::hip_functions;
 
@@ -9,7 +9,7 @@ macro_rules! names {
         #[expect(non_camel_case_types, reason = "as HIP spells them")]
         pub(crate) enum Number { $($name,)+ }
 
-        /// In ascending order, which `dlsym` searches.
+        /// Names in ascending order, which `dlsym` searches.
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name),)+];
     };
 }

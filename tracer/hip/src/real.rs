@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::names::NAMES;
 
-/// How a program got at a function.
+/// The way in which a program finds a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LookupKind {
-    /// By the loader: the program or a library of it is linked with HIP.
+    /// The loader finds it: the program or a library of it is linked with HIP.
     Linked,
-    /// By `dlsym`, in a library that the program has opened.
+    /// `dlsym` finds it, in a library that the program has opened.
     Opened,
 }
 
-/// The libraries that have functions of HIP; a version follows their names.
+/// Beginnings of the names of libraries that have functions of HIP; a version follows.
 const LIBRARIES: [&[u8]; 2] = [b"libamdhip64.so", b"libhiprtc.so"];
 
-/// The real functions by kind of lookup and number; null where none was found yet.
+/// The real functions by kind of lookup and number; null until one is found.
 static FOUND: [[AtomicPtr<c_void>; NAMES.len()]; 2] =
     [const { [const { AtomicPtr::new(ptr::null_mut()) }; NAMES.len()] }; 2];
 
@@ -33,7 +33,7 @@ pub(crate) fn find(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
 #[cold]
 fn look_for(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
     if lookup == LookupKind::Opened {
-        // `dlsym` has found the real function before it returned the one that is calling here.
+        // `dlsym` found the real function before it returned the one that is calling here.
         return None;
     }
     let name = name(number);
@@ -45,8 +45,8 @@ fn look_for(lookup: LookupKind, number: u16) -> Option<*mut c_void> {
     Some(found)
 }
 
-/// Whether this library's function calls `real`, which a lookup in an opened library has found. False where the process
-/// has opened another HIP before.
+/// True if this library's function calls `real`, which a lookup in an opened library has found. False where the process opened
+/// another HIP before.
 pub(crate) fn is_found(number: u16, real: *mut c_void) -> bool {
     let place = &FOUND[LookupKind::Opened as usize][usize::from(number)];
     match place.compare_exchange(ptr::null_mut(), real, Ordering::AcqRel, Ordering::Acquire) {
@@ -62,12 +62,12 @@ fn name(number: u16) -> std::ffi::CString {
 fn loaded() -> Vec<*mut c_void> {
     let mut paths: Vec<Vec<u8>> = Vec::new();
     unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, paths: *mut c_void) -> c_int {
-        // SAFETY: the loader passes on what `loaded` has given it.
+        // SAFETY: the loader passes on the vector that `loaded` has given it.
         let paths = unsafe { &mut *paths.cast::<Vec<Vec<u8>>>() };
-        // SAFETY: of a library that is loaded, for as long as this runs.
+        // SAFETY: the loader's entry is valid while this callback runs.
         let name = unsafe { (*info).dlpi_name };
         if !name.is_null() {
-            // SAFETY: as above.
+            // SAFETY: the name is the loader's own C string, valid while this callback runs.
             let path = unsafe { CStr::from_ptr(name) };
             if is_hip(path.to_bytes()) {
                 paths.push(path.to_bytes_with_nul().to_vec());
@@ -75,10 +75,10 @@ fn loaded() -> Vec<*mut c_void> {
         }
         0
     }
-    // SAFETY: `each` is called for each library before this returns, with `paths`.
+    // SAFETY: the loader calls `each` for each library before this returns, with the vector behind `paths`.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut paths).cast()) };
     let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
-    // SAFETY: nothing is loaded: the library is there, and stays.
+    // SAFETY: the path is a C string, and with RTLD_NOLOAD nothing new is loaded.
     let open = |path: &Vec<u8>| unsafe { libc::dlopen(path.as_ptr().cast(), flags) };
     paths.iter().map(open).filter(|library| !library.is_null()).collect()
 }
@@ -88,16 +88,15 @@ fn is_hip(path: &[u8]) -> bool {
     LIBRARIES.iter().any(|library| name.starts_with(library))
 }
 
-/// Looks a symbol up with the C library's `dlsym`.
 pub(crate) fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
     type Dlsym = unsafe extern "C" fn(*mut c_void, *const std::ffi::c_char) -> *mut c_void;
     let original = original();
     if original.is_null() {
         return ptr::null_mut();
     }
-    // SAFETY: found under this name.
+    // SAFETY: the symbol `dlsym` has this type.
     let original = unsafe { std::mem::transmute::<*mut c_void, Dlsym>(original) };
-    // SAFETY: a library that was opened or one of the loader's constants, and a text.
+    // SAFETY: `library` is an opened library or one of the loader's constants, and `name` a C string.
     unsafe { original(library, name.as_ptr()) }
 }
 
@@ -106,7 +105,7 @@ pub(crate) fn original() -> *mut c_void {
     static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
     let mut original = ORIGINAL.load(Ordering::Acquire);
     if original.is_null() {
-        // SAFETY: asks for a symbol of the libraries behind this one. This version is in every C library for x86-64.
+        // SAFETY: looks a symbol up in the libraries behind this one. Every C library for x86-64 has this version of it.
         original = unsafe { libc::dlvsym(libc::RTLD_NEXT, c"dlsym".as_ptr(), c"GLIBC_2.2.5".as_ptr()) };
         ORIGINAL.store(original, Ordering::Release);
     }

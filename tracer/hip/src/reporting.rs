@@ -9,10 +9,9 @@ use crate::call_interface::{
 use crate::names::NAMES;
 use crate::{real, warn};
 
-/// The calls that librtl.so records.
 struct Subscription {
     interface: &'static Interface,
-    /// By the number of the function.
+    /// True for recorded functions, by number.
     functions: &'static [bool],
     arguments: bool,
     launches: bool,
@@ -23,7 +22,7 @@ static SUBSCRIPTION: AtomicPtr<Subscription> = AtomicPtr::new(ptr::null_mut());
 
 #[inline]
 fn subscription() -> &'static Subscription {
-    // SAFETY: null, or a subscription that `subscribe` has stored and nothing frees.
+    // SAFETY: the pointer is null or a subscription that `subscribe` has stored and nothing frees.
     unsafe { SUBSCRIPTION.load(Ordering::Acquire).as_ref() }.unwrap_or_else(subscribe)
 }
 
@@ -31,9 +30,9 @@ fn subscription() -> &'static Subscription {
 fn subscribe() -> &'static Subscription {
     let new = Box::into_raw(Box::new(join().unwrap_or_else(no_calls)));
     match SUBSCRIPTION.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-        // SAFETY: it has just been made, and is never freed.
+        // SAFETY: the subscription has just been made and is never freed.
         Ok(_) => unsafe { &*new },
-        // SAFETY: another thread was faster with the same answer.
+        // SAFETY: another thread was faster; its subscription is never freed either.
         Err(other) => unsafe { &*other },
     }
 }
@@ -54,7 +53,7 @@ fn no_calls() -> Subscription {
     }
 }
 
-/// `None` where there is no librtl.so, or it records no calls.
+/// Joins the recording; `None` where there is no librtl.so, or it records no calls.
 fn join() -> Option<Subscription> {
     let find = real::symbol(libc::RTLD_DEFAULT, SYMBOL);
     if find.is_null() {
@@ -65,12 +64,12 @@ fn join() -> Option<Subscription> {
     let find = unsafe { std::mem::transmute::<*mut libc::c_void, Find>(find) };
     let interface = find();
     let names: Vec<Text> = NAMES.iter().map(|name| Text::new(name)).collect();
-    // SAFETY: the names are there, of texts that are never freed.
+    // SAFETY: the slice has `names.len()` texts, which are never freed.
     let selection = unsafe { (interface.join)(Source::Hip, names.as_ptr(), names.len()) };
     if selection.functions.is_null() {
         return None;
     }
-    // SAFETY: one for each name, for as long as the process lives.
+    // SAFETY: librtl.so returns one flag for each name, for as long as the process lives.
     let functions = unsafe { std::slice::from_raw_parts(selection.functions, names.len()) };
     let Selection { arguments, launches, .. } = selection;
     Some(Subscription { interface, functions, arguments, launches })
@@ -80,7 +79,6 @@ pub(crate) fn is_recorded(number: u16) -> bool {
     subscription().functions[usize::from(number)]
 }
 
-/// A recorded call in progress.
 pub(crate) struct Call {
     subscription: &'static Subscription,
     started: StartedCall,
@@ -106,7 +104,7 @@ impl Call {
         self.subscription.arguments
     }
 
-    /// Whether the details of such a call are recorded without its arguments.
+    /// True if details of such a call are recorded even where its arguments are not.
     #[inline]
     pub(crate) fn records_details(&self, kind: CallKind) -> bool {
         match kind {
@@ -132,12 +130,12 @@ impl Call {
             arguments: if arguments.is_empty() { ptr::null() } else { arguments.as_ptr() },
             length: arguments.len(),
         };
-        // SAFETY: everything in it outlives the call.
+        // SAFETY: everything that `ended` points to outlives the call.
         unsafe { (self.subscription.interface.end)(&self.started, &ended) };
     }
 }
 
-/// Ends a call that an exception of the program leaves, or in which the thread ends.
+/// Also ends a call that an exception of the program leaves, or in which the thread ends.
 impl Drop for Call {
     fn drop(&mut self) {
         self.report(0, 0, None, &[]);

@@ -2,16 +2,16 @@
 
 use std::fmt::{Arguments, Write};
 
-/// Bytes that are kept of the arguments of a call.
+/// Limit in bytes on the arguments of a call.
 const LONGEST: usize = 480;
 
-/// Bytes that are kept of a string argument.
+/// Limit in bytes on a string argument.
 const LONGEST_VALUE: usize = 64;
 
-/// It marks a text that was cut off.
+/// Marks a text that was cut off.
 const CUT: &str = "..";
 
-/// `name=value, name=value`.
+/// Arguments in the form `name=value, name=value`.
 pub(crate) struct ArgumentText {
     bytes: [u8; LONGEST],
     length: usize,
@@ -24,7 +24,7 @@ impl ArgumentText {
 
     pub(crate) fn push(&mut self, name: &str, value: Arguments<'_>) {
         let separator = if self.length > 0 { ", " } else { "" };
-        // The list has keywords of Rust as raw identifiers.
+        // Names that are keywords of Rust are raw identifiers in the list.
         let name = name.strip_prefix("r#").unwrap_or(name);
         let _ = write!(self, "{separator}{name}={value}");
     }

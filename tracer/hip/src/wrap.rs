@@ -10,9 +10,9 @@ use crate::real::{self, LookupKind};
 use crate::reporting::Call;
 use crate::text::ArgumentText;
 
-/// The type of a result of HIP.
+/// A type that functions of HIP return.
 pub(crate) trait Outcome: Sized {
-    /// The result of a call where there is no HIP.
+    /// Returned by a call where there is no HIP.
     const MISSING: Self;
 
     /// 0 where the result is no status.
@@ -64,7 +64,6 @@ impl Outcome for ChannelDescriptor {
     const MISSING: Self = Self([0; 5]);
 }
 
-/// Ends a call whose arguments are recorded.
 #[cold]
 fn end_with_arguments(call: Call, status: i32, arguments: &[(&str, &dyn Argument)]) {
     let mut details = CallDetails { kind: -1, ..CallDetails::default() };
@@ -77,15 +76,15 @@ fn end_with_arguments(call: Call, status: i32, arguments: &[(&str, &dyn Argument
     call.end(status, details.stream, has_details.then_some(&details), text.bytes());
 }
 
-/// Makes two functions of each, one for each [`LookupKind`].
+/// Makes two functions of each in the list, one for each [`LookupKind`].
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {
-        /// The functions that `dlsym` returns, by number.
+        /// Addresses that `dlsym` returns, by number.
         pub(crate) fn opened_functions() -> [*mut c_void; NAMES.len()] {
             [$(opened::$name as *mut c_void,)+]
         }
 
-        /// The functions that a linked program calls, by number.
+        /// Addresses that a linked program calls, by number.
         pub(crate) fn linked_functions() -> [*mut c_void; NAMES.len()] {
             [$(linked::$name as *mut c_void,)+]
         }
@@ -109,10 +108,10 @@ macro_rules! functions {
             type Real = unsafe extern "C-unwind" fn($($type),*) -> $result;
             const NUMBER: u16 = Number::$name as u16;
             let Some(real) = real::find(LookupKind::$lookup, NUMBER) else { return <$result as Outcome>::MISSING };
-            // SAFETY: what was found under this name has the type that HIP's headers give it.
+            // SAFETY: HIP's headers give the function of this name this type.
             let real = unsafe { std::mem::transmute::<*mut c_void, Real>(real) };
             let call = Call::begin(NUMBER);
-            // SAFETY: as the caller called us.
+            // SAFETY: the arguments are those that the caller passed to this function of the same type.
             let result = unsafe { real($($argument),*) };
             if let Some(call) = call {
                 let status = Outcome::status(&result);

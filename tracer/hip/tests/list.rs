@@ -1,4 +1,4 @@
-//! The list of HIP's functions against the headers and the libraries that it is made for.
+//! Compares the list of HIP's functions with the headers and the libraries that it is made for.
 
 #![expect(clippy::unwrap_used, reason = "a checkout that cannot be read fails the test")]
 
@@ -33,7 +33,7 @@ fn the_list_is_what_the_headers_give() {
     );
 }
 
-/// What the installed HIP exports beside its public functions: registration of code by compiled programs, roctracer's.
+/// Exports of the installed HIP beside its public functions: registration of code by compiled programs, and roctracer's.
 const NOT_PUBLIC: [&str; 5] =
     ["__hip", "hipRegister", "hipEnableActivity", "hipInitActivity", "hipGetCmdName"];
 

@@ -1,7 +1,7 @@
 //! The types of the functions of AMD's extension table that a tracer calls or replaces.
 //!
-//! Those that ROCr 5.2.3 has are compared with its header when this crate is compiled
-//! ([`crate::table`]). `hsa_amd_memory_async_copy_on_engine` is as in ROCr 7.2.4.
+//! Types that ROCr 5.2.3 has are compared with its header when this crate is compiled ([`crate::table`]).
+//! `hsa_amd_memory_async_copy_on_engine` is as in ROCr 7.2.4.
 
 use core::ffi::c_void;
 
@@ -11,25 +11,25 @@ use crate::bindings::*;
 pub type QueueCallback =
     Option<unsafe extern "C" fn(status: hsa_status_t, source: *mut hsa_queue_t, data: *mut c_void)>;
 
-/// `hsa_amd_profiling_set_profiler_enabled`: whether the packets of a queue get start and end times.
+/// `hsa_amd_profiling_set_profiler_enabled` decides whether the packets of a queue get start and end times.
 pub type SetProfilerEnabled =
     unsafe extern "C" fn(queue: *mut hsa_queue_t, enable: core::ffi::c_int) -> hsa_status_t;
 
-/// `hsa_amd_profiling_async_copy_enable`: whether copies get start and end times, process-wide.
+/// `hsa_amd_profiling_async_copy_enable` decides whether copies get start and end times, in the whole process.
 pub type AsyncCopyEnable = unsafe extern "C" fn(enable: bool) -> hsa_status_t;
 
-/// `hsa_amd_profiling_get_async_copy_time`: start and end of the copy that completed with `signal`, in ticks
-/// of the system clock.
+/// `hsa_amd_profiling_get_async_copy_time` gives start and end of the copy that completed with `signal`, in ticks of the system
+/// clock.
 pub type GetAsyncCopyTime = unsafe extern "C" fn(
     signal: hsa_signal_t,
     time: *mut hsa_amd_profiling_async_copy_time_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_profiling_convert_tick_to_system_domain`: from a tick of an agent's clock to one of the system's.
+/// `hsa_amd_profiling_convert_tick_to_system_domain` converts a tick of an agent's clock to one of the system's.
 pub type ConvertTick =
     unsafe extern "C" fn(agent: hsa_agent_t, agent_tick: u64, system_tick: *mut u64) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_copy`: a copy that decrements `completion` when done. Returns before.
+/// `hsa_amd_memory_async_copy` returns before the copy is done, which then decrements `completion`.
 pub type MemoryAsyncCopy = unsafe extern "C" fn(
     destination: *mut c_void,
     destination_agent: hsa_agent_t,
@@ -41,7 +41,7 @@ pub type MemoryAsyncCopy = unsafe extern "C" fn(
     completion: hsa_signal_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_copy_on_engine`: the same on a given SDMA engine (a bit of `engine`).
+/// `hsa_amd_memory_async_copy_on_engine` copies on a given SDMA engine (a bit of `engine`).
 pub type MemoryAsyncCopyOnEngine = unsafe extern "C" fn(
     destination: *mut c_void,
     destination_agent: hsa_agent_t,
@@ -55,7 +55,7 @@ pub type MemoryAsyncCopyOnEngine = unsafe extern "C" fn(
     force_sdma: bool,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_copy_rect`: a copy of a box between pitched buffers.
+/// `hsa_amd_memory_async_copy_rect` copies a box between pitched buffers.
 pub type MemoryAsyncCopyRect = unsafe extern "C" fn(
     destination: *const hsa_pitched_ptr_t,
     destination_offset: *const hsa_dim3_t,
@@ -69,7 +69,7 @@ pub type MemoryAsyncCopyRect = unsafe extern "C" fn(
     completion: hsa_signal_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_memory_async_batch_copy`: operations, each of which decrements its completion signal when it is done.
+/// `hsa_amd_memory_async_batch_copy` starts operations, each of which decrements its completion signal when it is done.
 pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
     operations: *const CopyOperation,
     count: u32,
@@ -81,19 +81,18 @@ pub type MemoryAsyncBatchCopy = unsafe extern "C" fn(
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct CopyOperation {
-    /// 1; what others mean is not known.
+    /// Version 1 is the only known one.
     pub version: u16,
     /// 0 is linear, 1 a broadcast, 2 an exchange, 3 to 5 take an address from memory.
     pub kind: u16,
-    /// How many there are in the lists; 0 where there are none.
+    /// Length of the lists; 0 where there are none.
     pub entries: u16,
-    /// 0.
+    /// Always 0.
     pub traffic_class: u16,
-    /// Decremented at the end of the operation.
     pub completion: hsa_signal_t,
     /// An address or a list of addresses.
     pub source: *const c_void,
-    /// Of all sources.
+    /// One agent for all sources.
     pub source_agent: hsa_agent_t,
     /// The handle of an agent, or the address of a list of agents.
     pub destination_agent: u64,
@@ -101,15 +100,15 @@ pub struct CopyOperation {
     pub destination: *mut c_void,
     /// Bytes, or the address of a list of them; of an exchange without lists both are bytes.
     pub size: [usize; 2],
-    /// What is waited for before.
+    /// Words that the operation waits for before it starts.
     pub wait: [u64; 4],
-    /// What is written afterwards.
+    /// Words that the operation writes when it is done.
     pub signal: [u64; 3],
-    /// 0.
+    /// Always 0.
     pub reserved: u64,
 }
 
-/// `hsa_amd_counted_queue_acquire`: a queue of the runtime's, which several acquisitions may share.
+/// `hsa_amd_counted_queue_acquire` gives a queue of the runtime's, which several acquisitions may share.
 pub type CountedQueueAcquire = unsafe extern "C" fn(
     agent: hsa_agent_t,
     kind: hsa_queue_type32_t,
@@ -123,8 +122,8 @@ pub type CountedQueueAcquire = unsafe extern "C" fn(
 /// `hsa_amd_counted_queue_release`.
 pub type CountedQueueRelease = unsafe extern "C" fn(queue: *mut hsa_queue_t) -> hsa_status_t;
 
-/// `hsa_amd_pointer_info`: what the runtime knows of the memory at an address. `allocate` is for the list of agents that
-/// may use it, which is not asked for where `agents` is null.
+/// `hsa_amd_pointer_info` describes the memory at an address. `allocate` is for the list of agents that may use it, which is left
+/// out where `agents` is null.
 pub type PointerInfo = unsafe extern "C" fn(
     address: *const c_void,
     info: *mut hsa_amd_pointer_info_t,
@@ -133,7 +132,7 @@ pub type PointerInfo = unsafe extern "C" fn(
     agents: *mut *mut hsa_agent_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_queue_intercept_create`: a queue whose packets pass registered handlers before the hardware.
+/// `hsa_amd_queue_intercept_create` makes a queue whose packets pass registered handlers before the hardware.
 pub type QueueInterceptCreate = unsafe extern "C" fn(
     agent: hsa_agent_t,
     size: u32,
@@ -145,19 +144,19 @@ pub type QueueInterceptCreate = unsafe extern "C" fn(
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t;
 
-/// `hsa_amd_queue_intercept_register`: adds a handler to such a queue; the last one added is called first.
+/// `hsa_amd_queue_intercept_register` adds a handler to such a queue; the last one added is called first.
 pub type QueueInterceptRegister = unsafe extern "C" fn(
     queue: *mut hsa_queue_t,
     handler: hsa_amd_queue_intercept_handler,
     data: *mut c_void,
 ) -> hsa_status_t;
 
-/// `hsa_amd_queue_create`: the queues of `count` descriptors. The first error is returned, and the descriptors behind it are
+/// `hsa_amd_queue_create` makes the queues of `count` descriptors. The first error is returned, and the descriptors behind it are
 /// served all the same.
 pub type QueueCreate =
     unsafe extern "C" fn(agent: hsa_agent_t, descriptors: *mut QueueDescriptor, count: u32) -> hsa_status_t;
 
-/// `hsa_amd_queue_get_info`: `value` is of the type of the attribute.
+/// `hsa_amd_queue_get_info` writes a `value` of the attribute's type.
 pub type QueueGetInfo =
     unsafe extern "C" fn(queue: *mut hsa_queue_t, attribute: u32, value: *mut c_void) -> hsa_status_t;
 
@@ -165,7 +164,7 @@ pub type QueueGetInfo =
 pub type QueueSetPriority =
     unsafe extern "C" fn(queue: *mut hsa_queue_t, priority: hsa_amd_queue_priority_t) -> hsa_status_t;
 
-/// `hsa_amd_queue_cu_set_mask`: `count` is the number of bits of the mask.
+/// `hsa_amd_queue_cu_set_mask` takes a mask of `count` bits.
 pub type QueueCuSetMask =
     unsafe extern "C" fn(queue: *const hsa_queue_t, count: u32, mask: *const u32) -> hsa_status_t;
 
@@ -173,29 +172,27 @@ pub type QueueCuSetMask =
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct QueueDescriptor {
-    /// 1; what others mean is not known.
+    /// Version 1 is the only known one.
     pub version: u16,
     /// Bit 0: the ring lies in the memory of the GPU; bit 1: so does the descriptor of the queue.
     pub flags: u16,
     /// 0 is compute, 1 SDMA, 2 AIE.
     pub engine: u8,
-    /// 0.
+    /// Always 0.
     pub reserved_header: [u8; 3],
-    /// Of the ring, in bytes.
+    /// Bytes of the ring.
     pub size: u32,
-    /// Of the queue.
     pub priority: hsa_amd_queue_priority_t,
-    /// Told of errors of the queue.
+    /// Called at errors of the queue.
     pub callback: QueueCallback,
-    /// For the callback.
     pub callback_data: *mut c_void,
-    /// The queue, once there is one.
+    /// Written by the runtime, which returns the queue here.
     pub queue: *mut hsa_queue_t,
-    /// What compute queues have besides. Queues of other engines have other fields in its place.
+    /// Parameters of compute queues. Queues of other engines have other fields here.
     pub compute: ComputeQueue,
-    /// 0.
+    /// Always 0.
     pub traffic_class: u32,
-    /// 0.
+    /// Always 0.
     pub reserved: [u8; 20],
 }
 
@@ -205,12 +202,11 @@ pub struct QueueDescriptor {
 pub struct ComputeQueue {
     /// A bit for each compute unit; null where `cu_mask_count` is 0.
     pub cu_mask: *const u32,
-    /// As for `hsa_queue_create`.
+    /// As in `hsa_queue_create`.
     pub kind: hsa_queue_type32_t,
-    /// As for `hsa_queue_create`.
+    /// As in `hsa_queue_create`.
     pub private_segment_size: u32,
-    /// Bits of the mask.
     pub cu_mask_count: u32,
-    /// 0.
+    /// Always 0.
     pub reserved: [u32; 3],
 }

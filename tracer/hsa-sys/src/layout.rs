@@ -1,12 +1,11 @@
-//! What a tracer relies on in the types, pinned: the runtime and the hardware write these fields, so their
-//! places hold for every ROCm version, and bindings made anew from another header must not move them.
+//! Pins the layout of the types that a tracer relies on: the runtime and the hardware write these fields, so their places hold
+//! for every ROCm version, and bindings made anew from another header must not move them.
 
 use core::mem::{align_of, offset_of, size_of};
 
 use crate::bindings::*;
 use crate::function::{ComputeQueue, CopyOperation, QueueDescriptor};
 
-/// Size of a type and places of its fields, in bytes.
 macro_rules! pinned {
     ($($type:ty: $size:literal { $($field:ident: $offset:literal),* $(,)? })+) => {
         $(const _: () = {

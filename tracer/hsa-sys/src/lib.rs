@@ -1,19 +1,19 @@
 //! Raw HSA types, and where each function is in the tables that the ROCm runtime hands to a tool.
 //!
-//! What it is: [`bindings`], the `#[repr(C)]` types and constants of the headers of ROCr 5.2.3; [`table`],
-//! which says for the version that a table carries where its functions are, because AMD's extension table
-//! is not append-only; [`function`](mod@function), the types of those functions. What it is not: it links to
-//! nothing, calls nothing, follows no pointer and has no `unsafe` code. 64-bit only, as ROCm is.
+//! [`bindings`] has the `#[repr(C)]` types and constants of the headers of ROCr 5.2.3. [`table`] says where the functions of a
+//! table are in the version that it carries, because AMD's extension table is not append-only. [`function`](mod@function) has the
+//! types of those functions. The crate links to nothing, calls nothing, follows no pointer and has no `unsafe` code. It is for 64
+//! bits only, as ROCm is.
 //!
-//! The types to know: [`table::AmdTable`] (one generation of the extension table), [`table::Entry`] (a
-//! function in it, with its type), [`table::UnknownTable`] (why a process runs untraced).
+//! Start with [`table::AmdTable`] (one generation of the extension table), [`table::Entry`] (a function in it, with its type) and
+//! [`table::UnknownTable`] (why a process runs untraced).
 //!
 //! ```
 //! use hsa_sys::bindings::ApiTableVersion;
 //! use hsa_sys::table::{AmdTable, QUEUE_INTERCEPT_CREATE};
 //!
 //! let version = ApiTableVersion { major_id: 2, minor_id: 624, step_id: 8, reserved: 0 };
-//! let table = AmdTable::of(&version)?;
+//! let table = AmdTable::for_version(&version)?;
 //! assert_eq!(table.offset(&QUEUE_INTERCEPT_CREATE), Some(312));
 //! # Ok::<(), hsa_sys::table::UnknownTable>(())
 //! ```

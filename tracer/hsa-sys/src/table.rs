@@ -1,4 +1,4 @@
-//! Where the functions are in the tables that `OnLoad` receives, by the version that each table carries.
+//! Finds the functions in the tables that `OnLoad` receives, by the version that each table carries.
 //!
 //! Every table begins with an [`ApiTableVersion`]. Its `minor_id` is the size of the table in bytes (ROCr puts
 //! `sizeof` there, hsa_api_trace.cpp), so it says which fields exist. For the extension table it also decides
@@ -23,7 +23,6 @@ pub use entries::*;
 pub use functions::{FUNCTIONS, Function, Number};
 pub use generations::{AMD_EXTENSION, CORE, ROOT};
 
-/// One of the tables that a tool is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `HsaApiTable`, which points to the others.
@@ -44,34 +43,30 @@ impl core::fmt::Display for Kind {
     }
 }
 
-/// A table of a runtime that nobody has looked at yet: nothing may be read from it or written to it.
+/// The table of a runtime that nobody has looked at yet, so nothing may be read from it or written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this ROCm runtime has an unknown {table} (major {major}, {minor} bytes, step {step:#x})")]
 pub struct UnknownTable {
-    /// Which table.
     pub table: Kind,
-    /// Its `major_id`.
     pub major: u32,
-    /// Its `minor_id`: its size in bytes.
+    /// Size of the table in bytes.
     pub minor: u32,
-    /// Its `step_id`.
     pub step: u32,
 }
 
 /// A layout that was found in the history of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// `major_id` of the table.
     pub major: u32,
-    /// `minor_id` of the table: its size in bytes.
+    /// Size of the table in bytes.
     pub minor: u32,
-    /// `step_id` of the table, where its size leaves a doubt.
+    /// `None` where the size alone identifies the layout.
     pub step: Option<u32>,
     /// The commit that made the table this large, its date, and the releases that have it.
     pub source: &'static str,
 }
 
-/// The known layout that a table of this kind and version has: then the fields of [`HsaApiTable`] and [`CoreApiTable`] are where
+/// Finds the known layout of a table of this kind and version: the fields of [`HsaApiTable`] and [`CoreApiTable`] are then where
 /// this crate's types say.
 ///
 /// # Errors
@@ -95,15 +90,14 @@ pub fn check(table: Kind, version: &ApiTableVersion) -> Result<&'static Generati
 pub struct AmdTable(&'static Generation);
 
 impl AmdTable {
-    /// The layout of a table that carries this version.
+    /// Finds the layout of a table that carries this version.
     ///
     /// # Errors
     /// [`UnknownTable`] for a version that is not in [`AMD_EXTENSION`].
-    pub fn of(version: &ApiTableVersion) -> Result<Self, UnknownTable> {
+    pub fn for_version(version: &ApiTableVersion) -> Result<Self, UnknownTable> {
         check(Kind::AmdExtension, version).map(Self)
     }
 
-    /// Which generation it is.
     #[must_use]
     pub const fn generation(self) -> &'static Generation {
         self.0
@@ -137,7 +131,6 @@ impl AmdTable {
 /// Where a function is in tables of `since` bytes and more, until the next place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The smallest `minor_id` that this holds for.
     pub since: u32,
     /// Bytes from the start of the table.
     pub offset: usize,
@@ -155,7 +148,7 @@ impl<F> Entry<F> {
         Self { function: &FUNCTIONS[number as usize], pointer: PhantomData }
     }
 
-    /// The name of the function in C.
+    /// The function's name in C.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.function.name
@@ -171,7 +164,7 @@ mod tests {
     }
 
     fn intercept(major: u32, minor: u32) -> (Option<usize>, Option<usize>) {
-        let table = AmdTable::of(&version(major, minor)).unwrap();
+        let table = AmdTable::for_version(&version(major, minor)).unwrap();
         (table.offset(&QUEUE_INTERCEPT_CREATE), table.offset(&QUEUE_INTERCEPT_REGISTER))
     }
 
@@ -188,7 +181,8 @@ mod tests {
 
     #[test]
     fn whatever_lies_behind_the_copy_moved_by_one_function_and_then_by_another() {
-        let [before, one, two] = [424, 432, 440].map(|minor| AmdTable::of(&version(1, minor)).unwrap());
+        let [before, one, two] =
+            [424, 432, 440].map(|minor| AmdTable::for_version(&version(1, minor)).unwrap());
         for function in FUNCTIONS.iter().filter(|function| function.table == Kind::AmdExtension) {
             let Some(before) = function.offset(before) else { continue };
             let moved = if before < 144 { 0 } else { 8 };
@@ -199,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_table_of_another_size_or_major_is_refused() {
-        let refused = |major, minor| AmdTable::of(&version(major, minor)).unwrap_err();
+        let refused = |major, minor| AmdTable::for_version(&version(major, minor)).unwrap_err();
         for (major, minor) in
             [(1, 264), (1, 416), (1, 560), (2, 400), (2, 632), (2, 720), (2, 752), (3, 624), (0, 0)]
         {
@@ -218,13 +212,13 @@ mod tests {
     fn where_branches_share_a_size_the_step_decides() {
         for (minor_id, known) in [(712, 0x10), (728, 0x11), (744, 0x12)] {
             for step_id in 0..0x20 {
-                let table = AmdTable::of(&ApiTableVersion { step_id, ..version(2, minor_id) });
+                let table = AmdTable::for_version(&ApiTableVersion { step_id, ..version(2, minor_id) });
                 assert_eq!(table.is_ok(), step_id == known, "{minor_id} {step_id:#x}");
                 let create = table.ok().and_then(|table| table.offset(&QUEUE_CREATE));
                 assert_eq!(create, (step_id == known).then_some(704));
             }
         }
-        assert_eq!(AmdTable::of(&version(2, 704)).unwrap().offset(&QUEUE_CREATE), None);
+        assert_eq!(AmdTable::for_version(&version(2, 704)).unwrap().offset(&QUEUE_CREATE), None);
     }
 
     #[test]
@@ -234,18 +228,18 @@ mod tests {
             check(Kind::Core, &version(2, 1024)).is_err() && check(Kind::Core, &version(3, 1016)).is_err()
         );
         assert!(check(Kind::Root, &version(1, 48)).is_ok() && check(Kind::Root, &version(3, 64)).is_ok());
-        // The table that had AQL profiling in it for three months.
+        // Between August and November 2017 the root table also had AQL profiling.
         assert_eq!(check(Kind::Root, &version(1, 56)).unwrap_err().table, Kind::Root);
     }
 
     #[test]
     fn a_function_that_came_later_is_not_found_in_an_older_table() {
-        let old = AmdTable::of(&version(1, 400)).unwrap();
-        let new = AmdTable::of(&version(2, 552)).unwrap();
+        let old = AmdTable::for_version(&version(1, 400)).unwrap();
+        let new = AmdTable::for_version(&version(2, 552)).unwrap();
         assert_eq!(old.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), None);
         assert_eq!(new.offset(&MEMORY_ASYNC_COPY_ON_ENGINE), Some(144));
         let set_priority = &FUNCTIONS[Number::hsa_amd_queue_set_priority as usize];
-        assert_eq!(set_priority.offset(AmdTable::of(&version(1, 312)).unwrap()), None);
+        assert_eq!(set_priority.offset(AmdTable::for_version(&version(1, 312)).unwrap()), None);
     }
 
     #[test]

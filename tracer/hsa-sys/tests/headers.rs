@@ -1,5 +1,5 @@
-//! The C++ compiler's view of the installed headers against ours. Without libhsa-runtime-dev or a compiler
-//! these tests print one line and pass.
+//! Compares the C++ compiler's view of the installed headers with ours. Without libhsa-runtime-dev or a compiler these tests
+//! print one line and pass.
 //!
 //! `HSA_INCLUDE=FOLDER` takes the headers of another ROCm version (its `hsa` folder).
 
@@ -15,7 +15,7 @@ use hsa_sys::bindings::*;
 use hsa_sys::table::{AmdTable, FUNCTIONS, Kind, check};
 use support::{Need, skipped};
 
-/// Types with their fields: what C++ calls them, and what Rust says of each.
+/// Lists types with their fields: the name in C++, and size and offsets in Rust.
 macro_rules! types {
     ($($type:ident { $($field:ident $(as $name:ident)?),* $(,)? })+) => {
         vec![$((
@@ -28,10 +28,10 @@ macro_rules! types {
     (@name $field:ident $name:ident) => { stringify!($name) };
 }
 
-type Described = Vec<(&'static str, usize, Vec<(&'static str, usize)>)>;
+type TypeLayouts = Vec<(&'static str, usize, Vec<(&'static str, usize)>)>;
 
-/// Types that are the same in every ROCm version, but for what was added behind in the root.
-fn lasting() -> Described {
+/// Types that are the same in every ROCm version, except that the root grows at its end.
+fn stable_types() -> TypeLayouts {
     types! {
         ApiTableVersion { major_id, minor_id, step_id, reserved }
         CoreApiTable {
@@ -81,7 +81,7 @@ fn lasting() -> Described {
     }
 }
 
-/// Constants with the values that the packets, calls and tables take.
+/// Lists constants with the values that the packets, calls and tables take.
 macro_rules! constants {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), i64::from($name))),*] };
 }
@@ -122,7 +122,7 @@ fn constants() -> impl Iterator<Item = (&'static str, i64)> {
     .into_iter()
 }
 
-/// A program that prints `what number` lines; a field that a header lacks is -1.
+/// A C++ program that prints lines of `NAME NUMBER`; a field that a header lacks is -1.
 fn program() -> String {
     let mut text = String::from(
         "#include <hsa.h>\n#include <hsa_ext_amd.h>\n#include <hsa_ven_amd_loader.h>\n#include <hsa_api_trace.h>\n\
@@ -139,7 +139,7 @@ fn program() -> String {
     let mut print = |what: &str, value: &str| {
         let _ = writeln!(text, "  std::printf(\"{what} %ld\\n\", (long)({value}));");
     };
-    for (name, _, fields) in lasting() {
+    for (name, _, fields) in stable_types() {
         print(name, &format!("sizeof({name})"));
         for (field, _) in fields {
             print(&format!("{name}.{field}"), &format!("offsetof({name}, {field})"));
@@ -162,8 +162,8 @@ fn program() -> String {
     text
 }
 
-/// What the program printed. `None`, and one line, where it cannot be built.
-fn ask() -> Option<HashMap<String, i64>> {
+/// Compiles and runs the program; `None` after one printed line where it cannot be built.
+fn layout_in_cpp() -> Option<HashMap<String, i64>> {
     let include =
         std::env::var_os("HSA_INCLUDE").map_or_else(|| PathBuf::from("/usr/include/hsa"), PathBuf::from);
     if !include.join("hsa_api_trace.h").exists() {
@@ -191,21 +191,21 @@ fn ask() -> Option<HashMap<String, i64>> {
     )
 }
 
-fn version(asked: &HashMap<String, i64>, table: &str) -> ApiTableVersion {
-    let number = |what: &str| u32::try_from(asked[&format!("{table} {what}")]).unwrap();
+fn version(cpp: &HashMap<String, i64>, table: &str) -> ApiTableVersion {
+    let number = |what: &str| u32::try_from(cpp[&format!("{table} {what}")]).unwrap();
     ApiTableVersion { major_id: number("major"), minor_id: number("size"), step_id: 0, reserved: 0 }
 }
 
 #[test]
 fn types_and_constants_are_those_of_the_installed_header() {
-    let Some(asked) = ask() else { return };
+    let Some(cpp) = layout_in_cpp() else { return };
     let mut differences = Vec::new();
     let mut compare = |what: String, ours: i64| {
-        if asked[&what] != ours {
-            differences.push(format!("{what}: {} in C++, {ours} here", asked[&what]));
+        if cpp[&what] != ours {
+            differences.push(format!("{what}: {} in C++, {ours} here", cpp[&what]));
         }
     };
-    for (name, size, fields) in lasting() {
+    for (name, size, fields) in stable_types() {
         compare(name.to_owned(), size as i64);
         for (field, offset) in fields {
             compare(format!("{name}.{field}"), offset as i64);
@@ -219,12 +219,12 @@ fn types_and_constants_are_those_of_the_installed_header() {
 
 #[test]
 fn functions_are_where_the_installed_header_has_them() {
-    let Some(asked) = ask() else { return };
-    assert!(check(Kind::Root, &version(&asked, "HsaApiTable")).is_ok());
-    assert!(check(Kind::Core, &version(&asked, "CoreApiTable")).is_ok());
-    let table = AmdTable::of(&version(&asked, "AmdExtTable")).unwrap();
+    let Some(cpp) = layout_in_cpp() else { return };
+    assert!(check(Kind::Root, &version(&cpp, "HsaApiTable")).is_ok());
+    assert!(check(Kind::Core, &version(&cpp, "CoreApiTable")).is_ok());
+    let table = AmdTable::for_version(&version(&cpp, "AmdExtTable")).unwrap();
     for function in FUNCTIONS {
         let offset = function.offset(table).map_or(-1, |offset| offset as i64);
-        assert_eq!(asked[function.name], offset, "{} in {:?}", function.name, table.generation());
+        assert_eq!(cpp[function.name], offset, "{} in {:?}", function.name, table.generation());
     }
 }

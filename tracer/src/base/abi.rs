@@ -89,7 +89,7 @@ pub struct Barrier {
     pub reserved: u32,
 }
 
-/// `RTL_RANGE_PUSHED` and the others.
+/// `RTL_RANGE_PUSHED` and the other kinds of `struct rtl_range`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum RangeKind {
@@ -157,7 +157,7 @@ pub struct Call {
     pub tid: u32,
 }
 
-/// `RTL_NAME_GPU` and the others.
+/// `RTL_NAME_GPU` and the other kinds of `struct rtl_name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum NameKind {
@@ -192,13 +192,13 @@ pub const ENQUEUED: u32 = 1;
 /// `RTL_ARGUMENTS`.
 pub const ARGUMENTS: u32 = 2;
 
-/// A callback. One that throws is stopped where it is called.
+/// The type of callbacks for records. An exception of one is stopped where it is called.
 pub type Deliver<T> = unsafe extern "C-unwind" fn(records: *const T, count: usize, data: *mut c_void);
 
-/// The last callback.
+/// The type of the last callback.
 pub type Ended = unsafe extern "C-unwind" fn(counters: *const Counters, data: *mut c_void);
 
-/// `struct rtl_callbacks`. All of it 0 is one that asks for nothing.
+/// `struct rtl_callbacks`. The default, all 0, registers nothing.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Callbacks {

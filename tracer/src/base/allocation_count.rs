@@ -1,4 +1,4 @@
-//! How often a thread of a test allocates.
+//! An allocator of tests, which counts the allocations of each thread.
 
 #![expect(unsafe_code, reason = "an allocator hands out memory")]
 
@@ -14,21 +14,21 @@ pub(crate) fn allocations() -> u64 {
     ALLOCATIONS.get()
 }
 
-struct Counting;
+struct CountingAllocator;
 
-// SAFETY: everything is the system's; a count is all that is added.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: all memory is the system allocator's; this only adds a count.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the same for this allocator.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the same for this allocator.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;

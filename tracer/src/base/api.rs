@@ -1,7 +1,7 @@
 //! The runtime's functions, as they were when the library was loaded.
 //!
-//! Copied from the tables that `OnLoad` receives, before anything is replaced in them: what the tracer calls itself
-//! never passes through its own hooks. Nothing of the runtime is linked.
+//! They are copied from the tables that `OnLoad` receives, before any of them is replaced, so that the tracer's own calls never
+//! pass through its hooks. Nothing of the runtime is linked.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -18,61 +18,50 @@ use hsa_sys::function::{
 };
 use hsa_sys::table::{self, AmdTable, Entry, Function, Kind, UnknownTable};
 
-/// The runtime's functions that the tracer calls, copied before any of them is replaced.
 #[derive(Clone)]
 pub struct Api {
-    /// Everything in hsa.h.
+    /// The functions of hsa.h.
     pub core: CoreApiTable,
     /// The layout of AMD's extension table.
     pub layout: AmdTable,
-    /// Creates a queue whose packets pass a handler.
     pub intercept_create: QueueInterceptCreate,
     pub intercept_register: QueueInterceptRegister,
     pub queue_create: Option<QueueCreate>,
     pub queue_get_info: Option<QueueGetInfo>,
-    /// How urgent a queue is.
     pub queue_set_priority: Option<QueueSetPriority>,
-    /// The compute units of a queue.
     pub queue_cu_set_mask: Option<QueueCuSetMask>,
-    /// Times for the packets of a queue.
     pub set_profiler_enabled: SetProfilerEnabled,
-    /// From a GPU's clock to CLOCK_BOOTTIME.
+    /// Converts a GPU's clock to CLOCK_BOOTTIME.
     pub convert_tick: ConvertTick,
     pub async_copy_enable: Option<AsyncCopyEnable>,
-    /// The times of a copy.
     pub get_async_copy_time: Option<GetAsyncCopyTime>,
-    /// Whose memory an address is.
     pub pointer_info: Option<PointerInfo>,
     pub async_copy: Option<MemoryAsyncCopy>,
-    /// A copy on a given engine.
     pub async_copy_on_engine: Option<MemoryAsyncCopyOnEngine>,
-    /// A copy of a box.
     pub async_copy_rect: Option<MemoryAsyncCopyRect>,
     pub async_batch_copy: Option<MemoryAsyncBatchCopy>,
-    /// A queue that may be shared.
     pub counted_queue_acquire: Option<CountedQueueAcquire>,
-    /// The end of its use.
     pub counted_queue_release: Option<CountedQueueRelease>,
 }
 
-/// Why a process runs untraced.
+/// The reason why a process is not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
-    /// A table of a layout that nobody has looked at yet.
+    /// A table has a layout that nobody has looked at yet.
     #[error(transparent)]
     Unknown(#[from] UnknownTable),
-    /// A table without a function that cannot be done without.
+    /// A function that the tracer needs is not in the table.
     #[error("this ROCm runtime has no {0}")]
     Missing(&'static str),
     /// `OnLoad` was called without a table.
     #[error("the ROCm runtime handed over no table of functions")]
     NoTable,
-    /// The environment of such a program is that of someone with fewer rights (docs/guide/processes.md).
+    /// The program's environment comes from someone with fewer rights (docs/guide/processes.md).
     #[error("the program has rights that its caller has not (set-user-ID)")]
     Privileged,
 }
 
-/// The tables that `OnLoad` received: where functions are read from and replaced.
+/// The tables that `OnLoad` received, in which functions are read and replaced.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables {
     core: *mut CoreApiTable,
@@ -81,7 +70,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Looks at the versions of all tables before it looks at anything else.
+    /// Checks the versions of all tables before it reads anything else.
     ///
     /// # Errors
     /// [`Unusable`] when a table is missing or unknown.
@@ -89,30 +78,30 @@ impl Tables {
     /// # Safety
     /// `root` is null or points to an `HsaApiTable` of the runtime, which lives as long as the process.
     #[expect(unsafe_code, reason = "reads the runtime's tables")]
-    pub unsafe fn of(root: *mut HsaApiTable) -> Result<Self, Unusable> {
+    pub unsafe fn from_root(root: *mut HsaApiTable) -> Result<Self, Unusable> {
         if root.is_null() {
             return Err(Unusable::NoTable);
         }
-        // SAFETY: every table begins with its version, whatever its generation.
+        // SAFETY: every table begins with its version, in all generations.
         table::check(Kind::Root, unsafe { &*root.cast::<ApiTableVersion>() })?;
         // SAFETY: the root's version says that its fields are where the type has them.
         let core = unsafe { (*root).core_ };
-        // SAFETY: as above.
+        // SAFETY: the root's fields are where the type has them, as above.
         let extension = unsafe { (*root).amd_ext_ };
         if core.is_null() || extension.is_null() {
             return Err(Unusable::NoTable);
         }
-        // SAFETY: not null, and it begins with its version.
+        // SAFETY: the pointer is not null, and the table begins with its version.
         table::check(Kind::Core, unsafe { &*core.cast::<ApiTableVersion>() })?;
-        // SAFETY: not null, and it begins with its version.
-        let layout = AmdTable::of(unsafe { &*extension.cast::<ApiTableVersion>() })?;
+        // SAFETY: the pointer is not null, and the table begins with its version.
+        let layout = AmdTable::for_version(unsafe { &*extension.cast::<ApiTableVersion>() })?;
         Ok(Self { core, extension: extension.cast(), layout })
     }
 
-    /// A copy of every function.
+    /// Copies the functions that the tracer calls.
     ///
     /// # Errors
-    /// [`Unusable::Missing`] when one is not there that cannot be done without.
+    /// [`Unusable::Missing`] when the runtime lacks one that the tracer needs.
     pub fn functions(&self) -> Result<Api, Unusable> {
         Ok(Api {
             core: self.core_now(),
@@ -140,11 +129,11 @@ impl Tables {
     /// The core table as it is now.
     #[expect(unsafe_code, reason = "reads the runtime's tables")]
     pub(crate) fn core_now(&self) -> CoreApiTable {
-        // SAFETY: `of` has checked that the core table is of this type.
+        // SAFETY: `from_root` has checked that the core table is of this type.
         unsafe { *self.core }
     }
 
-    /// Where the pointer of any function is, in a generation that has it.
+    /// The place of a function's pointer, in a generation that has it.
     #[expect(unsafe_code, reason = "points into the runtime's tables")]
     pub(crate) fn place(&self, function: &Function) -> Option<*mut *mut c_void> {
         let offset = function.offset(self.layout)?;
@@ -153,35 +142,34 @@ impl Tables {
             Kind::AmdExtension => self.extension,
             Kind::Root => return None,
         };
-        // SAFETY: `of` has checked the version of the table, and offsets are within its size.
+        // SAFETY: `from_root` has checked the version of the table, and offsets are within its size.
         Some(unsafe { table.add(offset) }.cast())
     }
 
-    /// Replaces a function of AMD's extension table, where it has one.
+    /// Replaces a function of AMD's extension table, if the table has it.
     #[expect(unsafe_code, reason = "writes to the runtime's tables")]
     pub(crate) fn replace<F: Copy>(&self, entry: &Entry<F>, with: F) {
         if let Some(place) = self.entry(entry).filter(|_| self.get(entry).is_some()) {
             // SAFETY: entries are declared with types of functions, which are pointers.
             let with = unsafe { std::mem::transmute_copy::<F, *mut c_void>(&with) };
-            // SAFETY: as for `entry`, with a function of its type.
+            // SAFETY: the place is that of a function of this type in a table of the runtime.
             unsafe { publish(place.cast(), with) };
         }
     }
 
-    /// Replaces functions of the core table.
     #[expect(unsafe_code, reason = "writes to the runtime's tables")]
     pub(crate) fn replace_core(&self, replace: impl FnOnce(&mut CoreApiTable)) {
         const WORDS: usize = size_of::<CoreApiTable>() / size_of::<*mut c_void>();
         let before = self.core_now();
         let mut after = before;
         replace(&mut after);
-        // SAFETY: a version of two words, and pointers behind it: words without anything between them.
+        // SAFETY: the table is a version of two words and pointers behind it, so it consists of words without gaps.
         let [before, after] = [before, after]
             .map(|table| unsafe { std::mem::transmute::<CoreApiTable, [*mut c_void; WORDS]>(table) });
         for (at, &function) in after.iter().enumerate().filter(|&(at, function)| before[at] != *function) {
-            // SAFETY: within the table, which `of` has checked to be of this type.
+            // SAFETY: the word is within the table, which `from_root` has checked to be of this type.
             let place = unsafe { self.core.cast::<*mut c_void>().add(at) };
-            // SAFETY: what has changed is a function of the same type.
+            // SAFETY: the word that has changed is a function of the same type.
             unsafe { publish(place, function) };
         }
     }
@@ -190,14 +178,14 @@ impl Tables {
         self.get(entry).ok_or(Unusable::Missing(entry.name()))
     }
 
-    /// The function in AMD's extension table now.
+    /// The function that AMD's extension table has now.
     #[expect(unsafe_code, reason = "reads the runtime's tables")]
     pub(crate) fn get<F: Copy>(&self, entry: &Entry<F>) -> Option<F> {
-        // SAFETY: as for `entry`.
+        // SAFETY: `entry` points to an `Option<F>` within the table.
         unsafe { *self.entry(entry)? }
     }
 
-    /// Where AMD's extension table has the function, an `Option` of its type.
+    /// The place of an `Option<F>` in AMD's extension table.
     #[expect(unsafe_code, reason = "points into the runtime's tables")]
     fn entry<F>(&self, entry: &Entry<F>) -> Option<*mut Option<F>> {
         let offset = self.layout.offset(entry)?;
@@ -206,14 +194,14 @@ impl Tables {
     }
 }
 
-/// Puts a function into a table that is in use: a thread that starts the runtime at the same moment calls through it, and
-/// finds the function before or this one, with everything that was done for it.
+/// Puts a function into a table that is in use. A thread that starts the runtime at the same moment calls through the table, and
+/// finds the function before or this one with all data that was written for it.
 ///
 /// # Safety
-/// `place` is that of a function of the same type in a table of the runtime.
+/// `place` holds a function of the same type in a table of the runtime.
 #[expect(unsafe_code, reason = "writes to the runtime's tables")]
 pub(crate) unsafe fn publish(place: *mut *mut c_void, function: *mut c_void) {
-    // SAFETY: as the caller promised; the runtime reads the pointer as a whole.
+    // SAFETY: the caller promised a place in a table, and the runtime reads a pointer as a whole.
     unsafe { AtomicPtr::from_ptr(place) }.store(function, Ordering::Release);
 }
 
@@ -224,7 +212,7 @@ struct Search<'a> {
 }
 
 impl Api {
-    /// The handles of all GPUs, in the order in which the runtime lists them.
+    /// Handles of all GPUs, in the runtime's order.
     #[must_use]
     #[expect(unsafe_code, reason = "calls the runtime")]
     pub fn gpus(&self) -> Vec<u64> {
@@ -237,10 +225,10 @@ impl Api {
     }
 }
 
-/// Keeps an agent that is a GPU.
+/// Adds the agent to the search's result if it is a GPU.
 #[expect(unsafe_code, reason = "called by the runtime")]
 unsafe extern "C" fn look_at(agent: hsa_agent_t, search: *mut c_void) -> hsa_status_t {
-    // SAFETY: the data that `Api::gpus` passed, which nobody else uses meanwhile.
+    // SAFETY: the data are those that `Api::gpus` passed, which nobody else uses meanwhile.
     let search = unsafe { &mut *search.cast::<Search<'_>>() };
     let mut kind: hsa_device_type_t = 0;
     if let Some(get_info) = search.core.hsa_agent_get_info_fn {

@@ -1,16 +1,16 @@
-//! The memory that dispatches may occupy on their way to the file: RTL_BUFFER.
+//! Bounds the memory that dispatches occupy on their way to the file (RTL_BUFFER).
 //!
-//! It is taken as it is needed and given back, by slots (dispatches that run, and free slots) and by batches (completed
-//! ones that wait for the recorder).
+//! Memory is taken as it is needed and given back, by slots (running dispatches, and free slots) and by batches (completed
+//! dispatches that wait for the recorder).
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::base::counters::Lost;
 
-/// Bytes where RTL_BUFFER is not set.
+/// The bound in bytes where RTL_BUFFER is not set.
 pub const DEFAULT: usize = 256 << 20;
 
-/// Bytes that are needed at least: some slots and two batches.
+/// The smallest bound in bytes, which has room for some slots and two batches.
 pub const LEAST: usize = 1 << 20;
 
 /// Bytes of a slot, its place in a queue and its signal in the runtime's memory.
@@ -20,13 +20,12 @@ pub const SLOT: usize = 384;
 const OF_SLOTS: usize = 3;
 const PARTS: usize = 4;
 
-/// The bound, and what is taken of it.
 #[derive(Debug)]
 pub struct Budget {
     bound: AtomicUsize,
     slots: AtomicUsize,
     batches: AtomicUsize,
-    /// The most that was ever taken.
+    /// The largest sum so far.
     peak: AtomicUsize,
     is_behind: AtomicBool,
 }
@@ -44,13 +43,13 @@ impl Budget {
         Self { bound: AtomicUsize::new(bound), slots, batches, peak, is_behind: AtomicBool::new(false) }
     }
 
-    /// Sets the bound, before anything is taken.
+    /// To be called before any memory is taken.
     pub fn set_bound(&self, bound: Option<u64>) {
         let bound = bound.map_or(DEFAULT, |bound| usize::try_from(bound).unwrap_or(usize::MAX));
         self.bound.store(bound.max(LEAST), Ordering::Relaxed);
     }
 
-    /// In bytes.
+    /// The bound in bytes.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound.load(Ordering::Relaxed)
@@ -62,7 +61,7 @@ impl Budget {
         self.slots.load(Ordering::Relaxed) + self.batches.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that were ever taken.
+    /// The largest number of bytes that were taken at once.
     #[must_use]
     pub fn peak(&self) -> usize {
         self.peak.load(Ordering::Relaxed)
@@ -72,7 +71,7 @@ impl Budget {
         self.bound() / PARTS * OF_SLOTS
     }
 
-    /// Takes the memory of a slot more; false at the bound.
+    /// Takes the memory of one more slot; false at the bound.
     #[must_use]
     pub fn take_slot(&self) -> bool {
         let slots = self.slots.fetch_add(SLOT, Ordering::Relaxed) + SLOT;
@@ -85,12 +84,11 @@ impl Budget {
         false
     }
 
-    /// The memory of slots is free again.
     pub fn give_slots_back(&self, count: usize) {
         self.slots.fetch_sub(count * SLOT, Ordering::Relaxed);
     }
 
-    /// True where hardly any slot more can be made.
+    /// True where hardly any more slots can be made.
     #[must_use]
     pub fn is_tight(&self) -> bool {
         let most =
@@ -98,8 +96,7 @@ impl Budget {
         self.slots.load(Ordering::Relaxed) >= most - most / 8
     }
 
-    /// Takes the memory of a batch of `bytes` bytes; false at the bound, and then the recorder is behind until there is
-    /// room again.
+    /// Takes `bytes` bytes for a batch; false at the bound, and then the recorder is behind until there is room again.
     #[must_use]
     pub fn take_batch(&self, bytes: usize) -> bool {
         let batches = self.batches.fetch_add(bytes, Ordering::Relaxed) + bytes;
@@ -113,7 +110,6 @@ impl Budget {
         fits
     }
 
-    /// The memory of a batch is free again.
     pub fn give_batch_back(&self, bytes: usize) {
         self.batches.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -123,7 +119,7 @@ impl Budget {
         self.is_behind.store(is_behind, Ordering::Relaxed);
     }
 
-    /// Why a dispatch that finds no slot at the bound is lost.
+    /// The reason why a dispatch that finds no slot at the bound is lost.
     #[must_use]
     pub fn loss(&self) -> Lost {
         if self.is_behind.load(Ordering::Relaxed) { Lost::Behind } else { Lost::Buffer }
@@ -158,8 +154,8 @@ mod tests {
     #[test]
     fn the_bound_is_the_users_but_never_too_small_to_record_at_all() {
         let budget = Budget::default();
-        for (asked, bound) in [(None, DEFAULT), (Some(1), LEAST), (Some(2 << 30), 2 << 30)] {
-            budget.set_bound(asked);
+        for (bytes, bound) in [(None, DEFAULT), (Some(1), LEAST), (Some(2 << 30), 2 << 30)] {
+            budget.set_bound(bytes);
             assert_eq!(budget.bound(), bound);
         }
     }

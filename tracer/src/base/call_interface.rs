@@ -4,7 +4,8 @@
 //! layout, and neither frees memory of the other. A library that intercepts calls looks up [`SYMBOL`] in the process,
 //! [joins](Interface::join) with the names of its functions, and then reports when a call begins and ends.
 
-/// The function of librtl.so that returns its [`Interface`]. A library that finds another version records no calls.
+/// The function of librtl.so that returns its [`Interface`]. Its name has a version: a library that looks for another one records
+/// no calls.
 pub const SYMBOL: &std::ffi::CStr = c"rtl_calls_1";
 
 /// The type of [`SYMBOL`].
@@ -68,13 +69,13 @@ impl Function {
     }
 }
 
-/// A call in progress, which [`Interface::end`] gets back.
+/// A call in progress, which the caller passes to [`Interface::end`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct StartedCall {
     /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// The correlation id, which every op carries that the thread enqueues meanwhile; 0 where the call is not recorded.
+    /// The correlation id of every op that the thread enqueues meanwhile; 0 where the call is not recorded.
     pub correlation: u64,
     /// The correlation id of the enclosing call; 0 for none.
     pub parent: u64,
@@ -96,7 +97,7 @@ pub enum CallKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct CallDetails {
-    /// It decides which of the following fields count.
+    /// Decides which of the following fields count.
     pub call: CallKind,
     /// `hipMemcpyKind`, or -1.
     pub kind: i32,
@@ -130,15 +131,15 @@ pub struct EndedCall {
     pub details: *const CallDetails,
     /// The arguments as text, or null where they are not recorded.
     pub arguments: *const u8,
-    /// The bytes of that text.
+    /// Bytes of `arguments`.
     pub length: usize,
 }
 
 /// The functions of librtl.so for a library that intercepts calls. Any thread may call them at any time.
 #[repr(C)]
 pub struct Interface {
-    /// Registers the functions of a source by their numbers, with names that live as long as the process. The result does
-    /// not change when a source joins again.
+    /// Registers the functions of a source by their numbers, with names that live as long as the process. A source that joins
+    /// again gets the same result.
     pub join: unsafe extern "C" fn(source: Source, names: *const Text, count: usize) -> Selection,
     pub begin: extern "C" fn(function: Function) -> StartedCall,
     /// Ends the innermost call of the thread. Memory that `ended` points to is read before the function returns.
@@ -151,8 +152,8 @@ pub struct Interface {
 pub struct Selection {
     /// A flag for each function, which lives as long as the process; null where no call is recorded.
     pub functions: *const bool,
-    /// Whether arguments are recorded, too.
+    /// True if arguments are recorded, too.
     pub arguments: bool,
-    /// Whether the parameters of launches are recorded even without arguments. Those of copies and fills always are.
+    /// True if the parameters of launches are recorded even without arguments. Those of copies and fills always are.
     pub launches: bool,
 }

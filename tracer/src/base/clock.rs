@@ -1,17 +1,17 @@
-//! The clock of the file, and how it relates to that of other machines.
+//! The clock of the file, and its relation to clocks of other machines.
 
 /// One moment on two clocks, so that traces of several hosts can be laid side by side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
-    /// CLOCK_BOOTTIME in ns: the clock of every time in the file.
+    /// CLOCK_BOOTTIME in ns, as every time in the file.
     pub boottime: i64,
     /// CLOCK_REALTIME in ns since 1970.
     pub realtime: i64,
-    /// By how much the two may be apart, in ns.
+    /// The error of the pair in ns: the two clocks were read within this time.
     pub within: i64,
 }
 
-/// How often both clocks are read; the closest pair is taken.
+/// Both clocks are read this often, and the closest pair is taken.
 const ATTEMPTS: usize = 4;
 
 impl Anchor {
@@ -26,7 +26,7 @@ impl Anchor {
         (0..ATTEMPTS).map(read).min_by_key(|anchor| anchor.within).unwrap_or_default()
     }
 
-    /// As it is in the file.
+    /// The text of the metadata row.
     #[must_use]
     pub fn json(&self) -> String {
         let Self { boottime, realtime, within } = self;
@@ -56,7 +56,7 @@ pub fn process_cpu() -> u64 {
 #[expect(unsafe_code, reason = "calls libc")]
 fn nanoseconds(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the time that it is given; all of these clocks exist since Linux 2.6.39.
+    // SAFETY: the call writes `time` only; all of these clocks exist since Linux 2.6.39.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -1,4 +1,4 @@
-//! The cost of tracing: CPU time of the tracer's threads, and the time that a launch, a call and a range spend in the
+//! Measures the cost of tracing: CPU time of the tracer's threads, and the time that a launch, a call and a range spend in the
 //! tracer.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ pub struct Cost {
 #[derive(Debug)]
 struct Samples {
     count: AtomicU64,
-    /// In ns.
+    /// Sum in ns.
     sum: AtomicU64,
 }
 
@@ -30,7 +30,7 @@ impl Samples {
         Self { count: AtomicU64::new(0), sum: AtomicU64::new(0) }
     }
 
-    /// Adds what took from `start` until now. The clock's own time, measured after it, is left out.
+    /// Adds the time from `start` until now, less the time of reading the clock, which is measured afterwards.
     fn add(&self, start: i64) {
         let end = clock::now();
         let spent = (end - start) - (clock::now() - end);
@@ -38,7 +38,7 @@ impl Samples {
         self.sum.fetch_add(u64::try_from(spent).unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// How many, and their mean in ns to one decimal; `None` without any.
+    /// Number of samples, and their mean in ns to one decimal; `None` without any.
     fn mean(&self) -> (u64, Option<f64>) {
         let count = self.count.load(Ordering::Relaxed);
         let mean = || self.sum.load(Ordering::Relaxed) as f64 / count as f64;
@@ -46,26 +46,25 @@ impl Samples {
     }
 }
 
-/// The hooks of ranges and calls in the threads of the application. A call has two, a range two, a marker one.
+/// Hooks of ranges and calls in the threads of the application. A call has two, a range two, a marker one.
 pub struct Hooks {
-    /// The next hook is timed.
+    /// True if the next hook is timed.
     is_due: AtomicBool,
     samples: Samples,
-    /// How many led to something that was recorded.
+    /// Hooks that led to a record.
     count: AtomicU64,
 }
 
-/// The samples of this process.
 pub static HOOKS: Hooks =
     Hooks { is_due: AtomicBool::new(false), samples: Samples::new(), count: AtomicU64::new(0) };
 
 impl Hooks {
-    /// From now on the next hook is timed.
-    pub fn ask_for_sample(&self) {
+    /// Requests that the next hook is timed.
+    pub fn request_sample(&self) {
         self.is_due.store(true, Ordering::Relaxed);
     }
 
-    /// A hook begins; when, where it is timed.
+    /// Called when a hook begins; returns the time in ns if the hook is timed.
     #[inline(always)]
     pub fn begin(&self) -> Option<i64> {
         if self.is_due.load(Ordering::Relaxed) { self.start() } else { None }
@@ -76,7 +75,7 @@ impl Hooks {
         self.is_due.swap(false, Ordering::Relaxed).then(clock::now)
     }
 
-    /// A hook has ended, for which [`Self::begin`] has returned `start`.
+    /// Called when a hook ends, with the result of [`Self::begin`].
     #[inline(always)]
     pub fn end(&self, start: Option<i64>) {
         if let Some(start) = start {
@@ -84,12 +83,12 @@ impl Hooks {
         }
     }
 
-    /// This number of hooks has led to something that was recorded.
+    /// Counts hooks that led to a record.
     pub fn count(&self, hooks: usize) {
         self.count.fetch_add(hooks as u64, Ordering::Relaxed);
     }
 
-    /// In the child of a fork: what was counted is its parent's.
+    /// Called in the child of a fork, which did not run the hooks of its parent.
     pub fn forget(&self) {
         for count in [&self.samples.count, &self.samples.sum, &self.count] {
             count.store(0, Ordering::Relaxed);
@@ -98,12 +97,12 @@ impl Hooks {
 }
 
 impl Cost {
-    /// To be called by the collector now and then.
+    /// Notes the CPU time of the calling thread, which is the collector.
     pub fn note_collector(&self) {
         self.collector.store(clock::thread_cpu(), Ordering::Relaxed);
     }
 
-    /// Times a launch that returns whether it counts.
+    /// Times a launch, whose result says whether it counts.
     pub fn sample(&self, launch: impl FnOnce() -> bool) -> bool {
         let start = clock::now();
         let counts = launch();
@@ -113,8 +112,8 @@ impl Cost {
         counts
     }
 
-    /// The metadata row, to be made by the recorder: with its own CPU time, that of the process, and the memory of the
-    /// buffer, at most and as allowed.
+    /// The text of the metadata row, with the CPU time of the calling thread, which is the recorder's, that of the process, and
+    /// peak and bound of the buffer.
     #[must_use]
     pub fn row(&self, (peak, bound): (usize, usize)) -> String {
         let (launches, launch) = self.launches.mean();
@@ -152,11 +151,11 @@ mod tests {
             assert_eq!(cost.sample(launch), counts);
         }
         cost.note_collector();
-        assert_eq!(HOOKS.begin(), None, "none was asked for");
-        HOOKS.ask_for_sample();
+        assert_eq!(HOOKS.begin(), None, "no sample was requested");
+        HOOKS.request_sample();
         let start = HOOKS.begin();
         std::thread::sleep(std::time::Duration::from_millis(4));
-        assert_eq!(HOOKS.begin(), None, "one was asked for");
+        assert_eq!(HOOKS.begin(), None, "one sample was requested");
         HOOKS.end(start);
         HOOKS.count(3);
         let row = read(&cost);

@@ -1,8 +1,8 @@
 //! Counts the outcome of every dispatch that the application queued, and likewise of copies, barriers, calls, ranges and
 //! markers.
 //!
-//! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as skipped
-//! for one reason. At any other moment the difference is on its way.
+//! Each is counted as seen when it is submitted and exactly once more: as recorded, as lost for one reason, or as skipped for one
+//! reason. At any other moment the difference is in flight.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,16 +14,16 @@ macro_rules! reasons {
         pub enum $name { $($(#[$what])* $reason,)+ }
 
         impl $name {
-            /// Every reason, in the order in which they are written.
+            /// All reasons, in the order in which they are written.
             pub const ALL: &[Self] = &[$(Self::$reason,)+];
 
-            /// The tag of its metadata row (docs/reference/native.md).
+            /// The tag of the reason's metadata row (docs/reference/native.md).
             #[must_use]
             pub const fn tag(self) -> &'static str {
                 match self { $(Self::$reason => $tag,)+ }
             }
 
-            /// The words of a message about these dispatches.
+            /// Words for a message, such as "3 kernel dispatches lost: 3 still running at the end".
             #[must_use]
             pub const fn description(self) -> &'static str {
                 match self { $(Self::$reason => $description,)+ }
@@ -33,10 +33,10 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// Why a dispatch, or anything else that should be in the file, is not.
+    /// The reason why a dispatch, or any other record, is missing in the file.
     Lost {
-        /// The recorder was so far behind that completed dispatches occupied all that RTL_BUFFER allows: the packet went
-        /// through as it was.
+        /// The recorder was so far behind that completed dispatches occupied all that RTL_BUFFER allows, so the packet was passed
+        /// on unchanged.
         Behind = "lost:behind", "while the recorder was behind";
         /// Dispatches in flight occupied all that RTL_BUFFER allows.
         Buffer = "lost:buffer", "because too many were in flight";
@@ -56,47 +56,47 @@ reasons! {
         Unfinished = "lost:unfinished", "still running at the end";
         /// It was submitted after the recording had ended.
         Ended = "lost:ended", "after the end of the recording";
-        /// Calls, ranges and markers only: a signal handler made it while its thread was at another one, or a thread at its
-        /// very end.
+        /// Calls, ranges and markers only: a signal handler made it while its thread was making another one, or a thread at its
+        /// very end did.
         Interrupted = "lost:interrupted", "in signal handlers or at the very end of threads";
-        /// It completed, but the time allowed for writing at the end of the process was over.
+        /// It completed, but the time for writing at the end of the process was over.
         Unwritten = "lost:unwritten", "not written in time";
         /// The file could not be written: no space, no permission, an error of the disk.
         Write = "lost:write", "that could not be written";
         /// The file had reached RTL_MAX_SIZE.
         Full = "lost:full", "beyond RTL_MAX_SIZE";
-        /// Copies only: the runtime was asked for them in a form that is not known.
+        /// Copies only: they were submitted in a form that is not known.
         Unknown = "lost:unknown", "of an unknown form";
         /// Packets only: their queue cannot be intercepted.
         Unintercepted = "lost:unintercepted", "on queues that cannot be intercepted";
-        /// Packets only: their queue is that of an SDMA or AIE engine, or of another one.
+        /// Packets only: their queue belongs to an SDMA, AIE or unknown engine.
         Engine = "lost:engine", "on queues of SDMA, AIE or unknown engines";
         /// Packets only: their queue is one of `hsa_amd_counted_queue_acquire`.
         Counted = "lost:counted_queue", "on counted queues";
-        /// Packets only: they were written to a queue that is intercepted, which has taken none of them.
+        /// Packets only: they were written to an intercepted queue without passing the interceptor.
         Bypassed = "lost:bypassed", "that did not pass the interceptor";
         /// A thread of the tracer held their queue and got no core for a second.
         Busy = "lost:busy", "while the tracer held their queue";
-        /// The tracer itself failed and had switched itself off.
+        /// The tracer itself failed and disabled itself.
         Failure = "lost:failure", "after a failure of the tracer";
     }
 }
 
 reasons! {
-    /// Why a dispatch was left out on purpose.
+    /// The reason why a dispatch was left out on purpose.
     Skipped {
-        /// Mode lite leaves kernels alone that carry a completion signal.
+        /// Mode lite leaves out kernels with a completion signal.
         Signal = "skipped:completion_signal", "with a completion signal";
-        /// A batch that this runtime might not survive with a tool in between (docs/guide/modes.md).
+        /// This runtime might crash on the batch with a tool in between (docs/guide/modes.md).
         Batch = "skipped:batch", "in large batches";
         /// Recording was paused when it was submitted.
         Paused = "skipped:paused", "while recording was paused";
-        /// Calls only: the program that gets the records does not want them.
+        /// Calls only: the program that receives the records does not want them.
         Unwanted = "skipped:unwanted", "that nobody wanted";
     }
 }
 
-/// One set for each kind of op, call or annotation. Ranges and markers are not counted as seen.
+/// There is one set for each kind of op, call or annotation. Ranges and markers are not counted as seen.
 #[derive(Debug, Default)]
 pub struct Counters {
     seen: AtomicU64,
@@ -106,7 +106,7 @@ pub struct Counters {
     skipped: [AtomicU64; Skipped::ALL.len()],
 }
 
-/// Ranges and markers that threads of the application could not hand over, until a recorder takes note of them.
+/// Ranges and markers that threads of the application could not hand over, until a recorder takes the counts over.
 pub static UNHANDED: Counters = Counters::new();
 
 impl Counters {
@@ -121,7 +121,7 @@ impl Counters {
         }
     }
 
-    /// Counts `count` dispatches as seen; how many there were before them.
+    /// Counts dispatches as seen; returns the number before them.
     pub fn see(&self, count: u64) -> u64 {
         self.seen.fetch_add(count, Relaxed)
     }
@@ -131,7 +131,7 @@ impl Counters {
         self.recorded.fetch_add(count, Relaxed);
     }
 
-    /// Counts one whose text is not in the file.
+    /// Counts a range or marker whose text is not in the file.
     pub fn leave_unnamed(&self) {
         self.unnamed.fetch_add(1, Relaxed);
     }
@@ -141,7 +141,7 @@ impl Counters {
         self.lost[why as usize].fetch_add(count, Relaxed);
     }
 
-    /// Turns everything recorded into losses, because the file does not hold it any more.
+    /// Turns everything recorded into losses, because the file no longer holds it.
     pub fn lose_recorded(&self, why: Lost) {
         self.lose(why, self.recorded.swap(0, Relaxed));
     }
@@ -155,7 +155,7 @@ impl Counters {
         self.lost.iter().chain(&self.skipped)
     }
 
-    /// Takes over what `other` has counted as lost or skipped; how many that were.
+    /// Takes over the losses and skips of `other`; returns their number.
     pub fn take_over(&self, other: &Self) -> u64 {
         let moved = self.reasons().zip(other.reasons()).map(|(ours, theirs)| {
             let count = theirs.swap(0, Relaxed);
@@ -165,12 +165,12 @@ impl Counters {
         moved.sum()
     }
 
-    /// In the child of a fork: what was lost or skipped is its parent's.
+    /// Called in the child of a fork: losses and skips are its parent's.
     pub fn forget(&self) {
         self.reasons().for_each(|count| count.store(0, Relaxed));
     }
 
-    /// The counts now. `seen` is read last, so that what is on its way is never negative.
+    /// Reads `seen` last, so that the number in flight is never negative.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let (recorded, unnamed) = (self.recorded.load(Relaxed), self.unnamed.load(Relaxed));
@@ -183,7 +183,6 @@ impl Counters {
     }
 }
 
-/// The counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     /// Kernel dispatches that the application put on its queues.
@@ -191,14 +190,14 @@ pub struct Snapshot {
     pub recorded: u64,
     /// Ranges and markers that are recorded without their text.
     pub unnamed: u64,
-    /// By reason, without the reasons that never occurred.
+    /// Losses by reason, without reasons that never occurred.
     pub lost: Vec<(Lost, u64)>,
-    /// By reason, without the reasons that never occurred.
+    /// Skips by reason, without reasons that never occurred.
     pub skipped: Vec<(Skipped, u64)>,
 }
 
 impl Snapshot {
-    /// As they will be when what is on its way now is lost.
+    /// The counts at the end, if everything in flight is lost for this reason.
     #[must_use]
     pub fn without_the_rest(mut self, why: Lost) -> Self {
         let rest = self.on_the_way();
@@ -210,13 +209,11 @@ impl Snapshot {
         self
     }
 
-    /// The sum over all reasons.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.iter().map(|&(_, count)| count).sum()
     }
 
-    /// All that were left out on purpose.
     #[must_use]
     pub fn skipped(&self) -> u64 {
         self.skipped.iter().map(|&(_, count)| count).sum()

@@ -1,4 +1,4 @@
-//! Places where a test makes the tracer panic. They exist only in builds with debug assertions, which no user gets.
+//! Places where a test makes the tracer panic. They exist only in builds with debug assertions, which are not released.
 
 /// Panics where `RTL_FAULT` names the place: as `PLACE`, or `PLACE:COUNT` after `COUNT` passages.
 #[cfg(debug_assertions)]

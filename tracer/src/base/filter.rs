@@ -1,16 +1,16 @@
-//! Which functions of an interface are told of, as lists of words of the environment say, and which of HIP (docs/guide/hip.md,
+//! Selects the functions of an interface whose calls are recorded, by lists of words in the environment (docs/guide/hip.md,
 //! "Which calls").
 
 /// Parts of the names of functions that start kernels, in all their forms (`_spt`, `ExC`, `MultiDevice`).
 const LAUNCHES: [&str; 5] =
     ["LaunchKernel", "LaunchCooperativeKernel", "LaunchMultiKernel", "LaunchByPtr", "GraphLaunch"];
 
-/// A filter of an interface's functions, in words that commas separate.
+/// A selection of an interface's functions, as words with commas between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// RTL_HIP_API_FILTER or RTL_HSA_API_FILTER: words for what is wanted. Without any everything is.
+    /// RTL_HIP_API_FILTER or RTL_HSA_API_FILTER: words for functions to record; empty for all.
     pub wanted: String,
-    /// RTL_HIP_API_FILTER_OUT or RTL_HSA_API_FILTER_OUT: words for what is left out again.
+    /// RTL_HIP_API_FILTER_OUT or RTL_HSA_API_FILTER_OUT: words for functions to leave out.
     pub unwanted: String,
 }
 
@@ -20,14 +20,14 @@ impl Filter {
         words(&self.wanted).chain(words(&self.unwanted)).next().is_some()
     }
 
-    /// Decides on a function, with a test of which words mean it.
+    /// Decides on a function. `is_meant` tells if a word means it.
     pub fn takes(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         let mut wanted = words(&self.wanted).peekable();
         let is_wanted = wanted.peek().is_none() || wanted.any(&is_meant);
         is_wanted && !words(&self.unwanted).any(is_meant)
     }
 
-    /// A line about the words that mean no function of this interface, if there are any.
+    /// A warning about words that mean no function of this interface, if there are any.
     pub fn complaint(&self, interface: &str, is_known: impl Fn(&str) -> bool) -> Option<String> {
         let of_list = |(out, list)| {
             let unknown: Vec<&str> = words(list).filter(|word| !is_known(word)).collect();
@@ -43,7 +43,7 @@ impl Filter {
 }
 
 /// Decides on a function of HIP. As in RTG, a filter leaves no launch out: without its call nobody would know where a kernel
-/// comes from. RTG knows six launches by name; here they are all.
+/// comes from. RTG knows six launches by name; this takes all.
 #[must_use]
 pub fn takes(filter: &Filter, name: &str) -> bool {
     LAUNCHES.iter().any(|launch| name.contains(launch)) || filter.takes(|word| is_meant(word, name))
@@ -104,7 +104,7 @@ mod tests {
             "hipModuleLaunchKernel",
         ];
         assert!(launches.into_iter().all(|name| super::takes(&filter, name)));
-        // These enqueue no kernel.
+        // These functions enqueue no kernel.
         let others = ["hipLaunchHostFunc", "__hipPushCallConfiguration", "hipGraphAddKernelNode", "hipFree"];
         assert!(!others.into_iter().any(|name| super::takes(&filter, name)));
     }

@@ -1,4 +1,4 @@
-//! The GPUs of this process.
+//! The GPUs that the runtime shows to this process.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -12,47 +12,46 @@ use serde_json::json;
 
 use crate::base::api::Api;
 
-/// A GPU that the runtime shows to this process.
 #[derive(Clone, Debug, Default)]
 pub struct Gpu {
-    /// The position among the GPUs that the runtime lists, from 0: `gpuId` in the file.
+    /// Position among the GPUs that the runtime lists, from 0; `gpuId` in the file.
     pub number: u16,
-    /// The handle of its `hsa_agent_t`.
+    /// Handle of the `hsa_agent_t`.
     pub agent: u64,
     pub details: Details,
 }
 
-/// Properties that distinguish a GPU, also from those of other processes. `None` is unknown.
+/// Properties that identify a GPU, also among those of other processes. `None` is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Details {
-    /// `gfx942`.
+    /// Such as `gfx942`.
     pub target: Option<String>,
-    /// `AMD Instinct MI300X`.
+    /// Such as `AMD Instinct MI300X`.
     pub product: Option<String>,
-    /// The serial number, as `GPU-1f0c...`.
+    /// Serial number, such as `GPU-1f0c...`.
     pub uuid: Option<String>,
-    /// The number among all nodes of the machine, CPUs included, in the driver's topology.
+    /// Number in the driver's topology, among all nodes of the machine with the CPUs.
     pub node: Option<u32>,
     pub domain: Option<u32>,
     /// PCI bus, device and function in one number.
     pub bdf: Option<u32>,
 }
 
-/// Every GPU, in the runtime's order.
+/// All GPUs in the runtime's order.
 #[must_use]
 pub fn list(api: &Api) -> Vec<Gpu> {
     (0..)
         .zip(api.gpus())
-        .map(|(number, agent)| Gpu { number, agent, details: Details::of(api, agent) })
+        .map(|(number, agent)| Gpu { number, agent, details: Details::read(api, agent) })
         .collect()
 }
 
 impl Details {
-    fn of(api: &Api, agent: u64) -> Self {
+    fn read(api: &Api, agent: u64) -> Self {
         Self {
             target: text(api, agent, HSA_AGENT_INFO_NAME),
             product: text(api, agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME),
-            // Runtimes say `GPU-XX` of a device without a serial number.
+            // Runtimes give `GPU-XX` for a device without a serial number.
             uuid: text(api, agent, HSA_AMD_AGENT_INFO_UUID).filter(|uuid| !uuid.ends_with("-XX")),
             node: number(api, agent, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID),
             domain: number(api, agent, HSA_AMD_AGENT_INFO_DOMAIN),
@@ -60,7 +59,7 @@ impl Details {
         }
     }
 
-    /// `0000:83:00.0`.
+    /// PCI address, such as `0000:83:00.0`.
     #[must_use]
     pub fn pci(&self) -> Option<String> {
         let bdf = self.bdf?;
@@ -70,7 +69,7 @@ impl Details {
 }
 
 impl Gpu {
-    /// As it is in the file (docs/reference/native.md, tag `gpu`).
+    /// The text of the metadata row (docs/reference/native.md, tag `gpu`).
     #[must_use]
     pub fn row(&self) -> String {
         let Details { target, product, uuid, node, .. } = &self.details;
@@ -94,7 +93,7 @@ impl Gpu {
     }
 }
 
-/// Without the fields that are unknown.
+/// Removes the fields that are unknown.
 pub(crate) fn known(mut row: serde_json::Value) -> serde_json::Value {
     if let Some(fields) = row.as_object_mut() {
         fields.retain(|_, value| !value.is_null());
@@ -102,7 +101,7 @@ pub(crate) fn known(mut row: serde_json::Value) -> serde_json::Value {
     row
 }
 
-/// The number of the render node, from the driver's topology.
+/// Number of the render node, from the driver's topology.
 fn render_minor(node: u32) -> Option<u32> {
     let path = format!("/sys/class/kfd/kfd/topology/nodes/{node}/properties");
     let properties = std::fs::read_to_string(path).ok()?;
@@ -110,26 +109,26 @@ fn render_minor(node: u32) -> Option<u32> {
     minor.trim().parse().ok().filter(|&minor| minor > 0)
 }
 
-/// How the device is divided: `SPX`, `CPX`, ...
+/// Partition mode of the device, such as `SPX` or `CPX`.
 fn partition(minor: u32) -> Option<String> {
     let device = Path::new("/sys/class/drm").join(format!("renderD{minor}/device"));
     let mode = std::fs::read_to_string(device.join("current_compute_partition")).ok()?;
     Some(mode.trim().to_owned()).filter(|mode| !mode.is_empty())
 }
 
-/// An attribute of an agent, into `value`, which must be of the attribute's type.
+/// Reads an attribute of an agent into `value`, which must be of the attribute's type.
 #[expect(unsafe_code, reason = "calls the runtime")]
-fn ask(api: &Api, agent: u64, attribute: u32, value: *mut c_void) -> bool {
+fn query(api: &Api, agent: u64, attribute: u32, value: *mut c_void) -> bool {
     let Some(get_info) = api.core.hsa_agent_get_info_fn else { return false };
-    // SAFETY: both callers pass memory of the attribute's type, texts with at least the 64 bytes that are the most
-    // the runtime writes; an attribute that it does not know is answered with an error.
+    // SAFETY: both callers pass memory of the attribute's type, for texts more than the 64 bytes that the runtime writes at most.
+    // For an attribute that it does not know it returns an error.
     let status = unsafe { get_info(hsa_agent_t { handle: agent }, attribute, value) };
     status == HSA_STATUS_SUCCESS
 }
 
 fn text(api: &Api, agent: u64, attribute: u32) -> Option<String> {
     let mut bytes = [0_u8; 128];
-    if !ask(api, agent, attribute, bytes.as_mut_ptr().cast()) {
+    if !query(api, agent, attribute, bytes.as_mut_ptr().cast()) {
         return None;
     }
     let end = bytes.iter().position(|&byte| byte == 0)?;
@@ -139,7 +138,7 @@ fn text(api: &Api, agent: u64, attribute: u32) -> Option<String> {
 
 fn number(api: &Api, agent: u64, attribute: u32) -> Option<u32> {
     let mut number = 0_u32;
-    ask(api, agent, attribute, (&raw mut number).cast()).then_some(number)
+    query(api, agent, attribute, (&raw mut number).cast()).then_some(number)
 }
 
 #[cfg(test)]

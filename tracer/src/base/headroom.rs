@@ -1,8 +1,7 @@
-//! How much memory the process may still take where its limits are finite (RLIMIT_AS, RLIMIT_DATA): what is left shall be
-//! left to the program.
+//! Measures how much memory the process may still take where its limits are finite (RLIMIT_AS, RLIMIT_DATA).
 //!
-//! A program that gets no memory mostly ends, and the tracer would have taken the last of it. So the tracer leaves
-//! [`KEPT`] alone. It looks now and then, by reading a file into its stack.
+//! A program that gets no memory usually ends, and must not do so because the tracer took the last of it. So the tracer leaves
+//! [`KEPT`] bytes alone. It checks now and then, by reading a file into its stack.
 
 #![expect(unsafe_code, reason = "calls libc")]
 
@@ -12,29 +11,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::base::memory;
 
-/// Bytes that are the program's alone.
+/// Bytes that are left to the program.
 pub const KEPT: u64 = 128 << 20;
 
 /// Bytes of address space that the C library sets aside for a thread when it first allocates.
 const ARENA: u64 = 64 << 20;
 
-/// Bytes that a thread takes when it starts: these and its stack.
+/// Bytes that a thread takes when it starts: an arena, and its stack.
 const THREAD: u64 = ARENA + (4 << 20);
 
-/// Bytes that a thread cannot do without: its stack, and a few pages where no address space is left for its own arena.
+/// Bytes that a thread needs at least: its stack, and a few pages where no address space is left for an arena of its own.
 const LAST_THREAD: u64 = (2 << 20) + (256 << 10);
 
-/// Threads that may be allocating for the first time.
+/// Number of threads that may be allocating for the first time.
 static FIRST_USES: AtomicU64 = AtomicU64::new(0);
 
-/// The resource limits of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limits {
     space: u64,
     data: u64,
 }
 
-/// True where the tracer may take no more memory. It is checked now and then, and before the tracer takes much.
+/// True where the tracer may take no more memory. Checked now and then, and before the tracer takes much.
 #[must_use]
 pub fn is_gone() -> bool {
     if !memory::is_short() && left().is_some_and(|left| left < KEPT) {
@@ -43,11 +41,10 @@ pub fn is_gone() -> bool {
     memory::is_short()
 }
 
-/// Reserves nothing, but fails where a thread may not be started; then memory is short.
+/// Checks that a thread may be started; reserves nothing.
 ///
 /// # Errors
-///
-/// The rest of the memory is left to the program.
+/// The rest of the memory is left to the program. Memory is short then.
 pub fn for_a_thread() -> io::Result<()> {
     match left() {
         Some(left) if left < KEPT + THREAD => {
@@ -59,18 +56,18 @@ pub fn for_a_thread() -> io::Result<()> {
     }
 }
 
-/// True where a thread that ends soon fits into the rest of the memory, which it may take at the end of the process.
+/// True if a thread that ends soon fits into the rest of the memory, which it may take at the end of the process.
 #[must_use]
 pub fn fits_last_thread() -> bool {
     left().is_none_or(|left| left >= LAST_THREAD)
 }
 
-/// True where the calling thread, which may never have allocated, may use thread-local values for the first time. Otherwise
-/// memory is short.
+/// True if the calling thread, which may never have allocated, may use thread-local values for the first time. Otherwise memory
+/// is short.
 #[cold]
 #[must_use]
 pub fn for_first_use() -> bool {
-    // Threads that come here at the same time leave the program as much together as one does.
+    // Threads that come here at the same time must together leave as much to the program as one does.
     let arenas = (FIRST_USES.fetch_add(1, Ordering::SeqCst) + 1).saturating_mul(ARENA);
     if left().is_some_and(|left| left < KEPT + arenas) {
         memory::run_short();
@@ -80,9 +77,9 @@ pub fn for_first_use() -> bool {
     may_be_used
 }
 
-/// Bytes that the process may still take; `None` without a limit, or where it is not known how much it has.
+/// Bytes that the process may still take; `None` without a limit, or where its use is unknown.
 fn left() -> Option<u64> {
-    // Miri has no limits, nor the function that asks for them.
+    // Miri has no limits, nor the function that reads them.
     if cfg!(miri) {
         return None;
     }
@@ -92,7 +89,7 @@ fn left() -> Option<u64> {
     }
     let mut text = [0; 256];
     let length = File::open("/proc/self/statm").and_then(|mut file| file.read(&mut text)).ok()?;
-    // SAFETY: asks for a number.
+    // SAFETY: the call only returns a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     within(limits, str::from_utf8(&text[..length]).ok()?, u64::try_from(page).ok()?)
 }
@@ -100,14 +97,14 @@ fn left() -> Option<u64> {
 fn limits() -> Limits {
     let limit = |of| {
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-        // SAFETY: writes the limit that it is given.
+        // SAFETY: the call writes `limit` only.
         unsafe { libc::getrlimit(of, &raw mut limit) };
         limit.rlim_cur
     };
     Limits { space: limit(libc::RLIMIT_AS), data: limit(libc::RLIMIT_DATA) }
 }
 
-/// The less of both limits, less what `statm` says that the process has: in pages, all of it first, data sixth.
+/// The smaller rest of both limits. `statm` has the use of the process in pages: all of it is the first field, data the sixth.
 fn within(limits: Limits, statm: &str, page: u64) -> Option<u64> {
     let mut numbers = statm.split_ascii_whitespace().map(|number| number.parse::<u64>().ok());
     let (space, data) = (numbers.next()??, numbers.nth(4)??);

@@ -1,4 +1,4 @@
-//! Messages on standard error: warnings, and with RTL_DEBUG what happens.
+//! Messages on standard error: warnings, and with RTL_DEBUG the course of events.
 
 use std::fmt::Arguments;
 use std::os::fd::RawFd;
@@ -10,7 +10,7 @@ use crate::base::process;
 
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 
-/// Sets the level of RTL_DEBUG: 0 warnings, 1 what happens, 2 each packet too.
+/// Sets the level of RTL_DEBUG: 0 for warnings, 1 also for events, 2 also for packets.
 pub fn set_level(level: u8) {
     LEVEL.store(level, Ordering::Relaxed);
 }
@@ -28,45 +28,44 @@ pub fn warn(line: Arguments<'_>) {
     }
 }
 
-/// Without the lock of Rust's standard error, which a thread may have held that the child of a fork does not have.
+/// Does not use the lock of Rust's standard error, which a thread that the child of a fork does not have may have held.
 #[expect(unsafe_code, reason = "calls libc")]
 fn write(file: RawFd, line: &str) {
-    // SAFETY: reads the line.
+    // SAFETY: the call only reads the line.
     unsafe { libc::write(file, line.as_ptr().cast(), line.len()) };
 }
 
-/// True where a line can be written without harm: writing to a full pipe would make the host wait, and to one that nobody
-/// reads would kill it (SIGPIPE).
+/// True if a line can be written without harm: writing to a full pipe would block the program, and to one that nobody reads would
+/// kill it (SIGPIPE).
 #[expect(unsafe_code, reason = "calls libc")]
 fn takes_a_line(file: RawFd) -> bool {
-    let mut asked = libc::pollfd { fd: file, events: libc::POLLOUT, revents: 0 };
-    // SAFETY: one entry, which outlives the call; it does not wait.
-    unsafe { libc::poll(&raw mut asked, 1, 0) };
-    asked.revents == libc::POLLOUT
+    let mut poll = libc::pollfd { fd: file, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: there is one entry, which outlives the call; with a timeout of 0 it does not wait.
+    unsafe { libc::poll(&raw mut poll, 1, 0) };
+    poll.revents == libc::POLLOUT
 }
 
-/// Prints a line about what a file lacks; a program with callbacks reads its counters instead.
+/// Prints a line about records that a file lacks; a program with callbacks reads its counters instead.
 pub fn warn_of_file(line: Arguments<'_>) {
     if is_enabled(1) || matches!(output_sink::output_sink(), OutputSink::File) {
         warn(line);
     }
 }
 
-/// Prints a line once, where `said` is not set yet.
-pub fn warn_once(said: &AtomicBool, line: Arguments<'_>) {
-    if !said.swap(true, Ordering::Relaxed) {
+/// Prints a line once: the first caller sets `printed`.
+pub fn warn_once(printed: &AtomicBool, line: Arguments<'_>) {
+    if !printed.swap(true, Ordering::Relaxed) {
         warn(line);
     }
 }
 
-/// Prints a line when RTL_DEBUG is at least 1.
 pub fn debug(line: Arguments<'_>) {
     if is_enabled(1) {
         warn(line);
     }
 }
 
-/// A hint for the line about lost kernels or barriers: the setting that would have helped, where one would.
+/// A hint for the line about lost kernels or barriers: the setting that would have helped, if there is one.
 #[must_use]
 pub fn hint(counts: &Snapshot, buffer: usize) -> String {
     let is_full = counts.lost.iter().any(|(why, _)| matches!(why, Lost::Behind | Lost::Buffer));
@@ -74,7 +73,7 @@ pub fn hint(counts: &Snapshot, buffer: usize) -> String {
     if is_full { format!("; hint: RTL_BUFFER={twice}M") } else { String::new() }
 }
 
-/// The one line that is said when some of these, such as `kernel dispatches`, were lost.
+/// The line about lost ops such as `kernel dispatches`; `None` where none were lost.
 #[must_use]
 pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
     let (missing, reasons) = missing(counts)?;
@@ -83,15 +82,15 @@ pub fn loss(counts: &Snapshot, what: &str) -> Option<String> {
     Some(format!("{missing} of {seen} {what} are not in the trace: {reasons}"))
 }
 
-/// The one line that is said when ranges or markers were lost, as for [`loss`].
+/// The line about lost ranges and markers; `None` where none were lost.
 #[must_use]
 pub fn ranges_lost(counts: &Snapshot) -> Option<String> {
     let (missing, reasons) = missing(counts)?;
     Some(format!("{missing} ranges or markers are not in the trace: {reasons}"))
 }
 
-/// How many were lost for all reasons together, and a list of these; `None` where none were. What other threads do while the
-/// process ends was not asked for: that is only counted.
+/// The total over the reasons and a list of them; `None` where nothing is missing. Losses of other threads while the process ends
+/// are only counted, because nobody expects them in the file.
 fn missing(counts: &Snapshot) -> Option<(u64, String)> {
     let lost = counts.lost.iter().filter(|(why, _)| *why != Lost::Ended);
     let lost = lost.map(|(why, count)| (count, format!("{count} {}", why.description())));
@@ -165,7 +164,7 @@ mod tests {
     fn nothing_is_written_where_it_would_kill_the_host_or_make_it_wait() -> std::io::Result<()> {
         let (reader, mut writer) = std::io::pipe()?;
         assert!(takes_a_line(writer.as_raw_fd()));
-        // As much as a pipe holds.
+        // This is as much as a pipe holds.
         writer.write_all(&[b'.'; 1 << 16])?;
         assert!(!takes_a_line(writer.as_raw_fd()), "full");
         let (unread, writer) = std::io::pipe()?;

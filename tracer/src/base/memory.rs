@@ -1,11 +1,10 @@
-//! Memory of the tracer where the process has no more: an allocation that the system refuses comes from a reserve.
+//! The allocator of this library. Where the process has no more memory, it allocates from a reserve.
 //!
-//! Rust ends the process when an allocation fails, and the process is not ours to end. So from the first refusal on
-//! [`is_short`] holds, nothing new is recorded, and what is under way comes to its end in the reserve. It is part of the
-//! library's own data, so the process has it from the moment that the library is loaded; a page of it that nobody has
-//! used takes no memory.
+//! Rust ends the process when an allocation fails, which a guest must not do. So from the first refusal on [`is_short`] holds,
+//! nothing new is recorded, and work in progress is finished with memory of the reserve. The reserve is part of the library's own
+//! data, so the process has it from the moment that the library is loaded; pages that were never used take no memory.
 //!
-//! The reserve takes no lock: an allocation may be made by a signal handler, or by a forked child.
+//! The reserve takes no lock, because a signal handler or a forked child may allocate.
 
 #![expect(unsafe_code, reason = "an allocator hands out memory")]
 
@@ -15,20 +14,20 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-/// Bytes that are handed out together.
+/// Bytes of a block, the unit of the reserve.
 const BLOCK: usize = 256;
 
-/// 4 MiB: rings of some threads, the first batches for the recorder, and what it needs to publish.
+/// 4 MiB suffice for the rings of some threads, the first batches for the recorder, and its memory for publishing.
 const BLOCKS: usize = 16 << 10;
 
 /// The alignment of the reserve, and the strictest that it serves.
 const PAGE: usize = 4096;
 
-/// Set when an allocation was refused, or the tracer must ask for none any more.
+/// Set when an allocation was refused, or when the tracer must not allocate any more.
 static IS_SHORT: AtomicBool = AtomicBool::new(false);
 
 /// The function to call when memory becomes short: a `fn()`, or null.
-static TOLD: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+static ON_SHORTAGE: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 static RESERVE: Reserve<BLOCKS> = Reserve::new();
 
@@ -39,67 +38,66 @@ pub fn is_short() -> bool {
     IS_SHORT.load(Ordering::Relaxed)
 }
 
-/// The process has no memory left for the tracer.
+/// Called where the process has no memory left for the tracer.
 #[cold]
 pub fn run_short() {
     if !IS_SHORT.swap(true, Ordering::Relaxed) {
-        let told = TOLD.load(Ordering::Acquire);
-        if !told.is_null() {
-            // SAFETY: what `tell` has put there.
-            let told = unsafe { std::mem::transmute::<*mut (), fn()>(told) };
-            told();
+        let callback = ON_SHORTAGE.load(Ordering::Acquire);
+        if !callback.is_null() {
+            // SAFETY: the pointer is the function that `on_shortage` has stored.
+            let callback = unsafe { std::mem::transmute::<*mut (), fn()>(callback) };
+            callback();
         }
     }
 }
 
-/// Another recording begins, in this process or in the child of a fork: there may be memory again.
+/// Called when another recording begins, in this process or in the child of a fork: there may be memory again.
 pub fn try_again() {
     IS_SHORT.store(false, Ordering::Relaxed);
 }
 
-/// True where there is memory that is not asked for by this allocator: the process ends where the C library has none for the
-/// destructor of a thread-local value, and where Rust has none for a thread. It is checked before the first use of such a
-/// value and before a thread is started. Otherwise memory is short.
+/// True if memory is left for other allocators: the process ends if the C library has none for the destructor of a thread-local
+/// value, or Rust's runtime has none for a thread. To be checked before the first use of such a value and before a thread is
+/// started. If none is left, memory is short.
 #[cold]
 #[must_use]
 pub fn is_there_for_others() -> bool {
-    /// More than what the C library keeps for the thread alone when it is given back.
+    /// Larger than the freed blocks that the C library keeps for the thread alone.
     const SOME: usize = 4096;
-    // SAFETY: any size may be asked for.
+    // SAFETY: any size may be requested.
     let memory = unsafe { libc::malloc(SOME) };
     if memory.is_null() {
         run_short();
     }
-    // SAFETY: has just been allocated, or is null.
+    // SAFETY: the memory has just been allocated, or the pointer is null.
     unsafe { libc::free(memory) };
     !memory.is_null()
 }
 
-/// Has a function called when memory becomes short, wherever that is: it allocates nothing and takes no lock.
-pub fn tell(told: fn()) {
-    TOLD.store(told as *mut (), Ordering::Release);
+/// Sets the function that is called when memory becomes short, on any thread; it must not allocate or take a lock.
+pub fn on_shortage(callback: fn()) {
+    ON_SHORTAGE.store(callback as *mut (), Ordering::Release);
 }
 
-/// The allocator of this library.
 pub struct Memory;
 
 #[cfg(not(test))]
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-// SAFETY: memory is the system's or the reserve's, which hand out each byte once until it is given back, and each gets back
-// its own.
+// SAFETY: memory is the system's or the reserve's, which hand out each byte once until it is given back, and each gets its own
+// memory back.
 unsafe impl GlobalAlloc for Memory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the same for this allocator.
         let memory = unsafe { System.alloc(layout) };
         if memory.is_null() { from_reserve(layout) } else { memory }
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the same for this allocator.
         let memory = unsafe { System.alloc_zeroed(layout) };
         if memory.is_null() { zeroed_from_reserve(layout) } else { memory }
     }
@@ -109,37 +107,37 @@ unsafe impl GlobalAlloc for Memory {
         if RESERVE.has(memory) {
             return RESERVE.give_back(memory, layout);
         }
-        // SAFETY: as the caller promised, and it is not the reserve's.
+        // SAFETY: the caller promised the same for this allocator, and the memory is not the reserve's.
         unsafe { System.dealloc(memory, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !RESERVE.has(memory) {
-            // SAFETY: as the caller promised, and it is not the reserve's.
+            // SAFETY: the caller promised the same for this allocator, and the memory is not the reserve's.
             let moved = unsafe { System.realloc(memory, layout, size) };
             if !moved.is_null() {
                 return moved;
             }
         }
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the same for this allocator.
         unsafe { self.moved(memory, layout, size) }
     }
 }
 
 impl Memory {
     /// # Safety
-    /// That of [`GlobalAlloc::realloc`].
+    /// The requirements are those of [`GlobalAlloc::realloc`].
     #[cold]
     unsafe fn moved(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's size with the caller's alignment.
+        // SAFETY: size and alignment are the caller's, who promised that they fit.
         let larger = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
         // SAFETY: the size is not 0, as the caller promised.
         let moved = unsafe { self.alloc(larger) };
         if !moved.is_null() {
-            // SAFETY: both have that size, and the new ones are nobody else's.
+            // SAFETY: both allocations have that size, and they do not overlap.
             unsafe { ptr::copy_nonoverlapping(memory, moved, layout.size().min(size)) };
-            // SAFETY: as the caller promised.
+            // SAFETY: the memory has this layout, as the caller promised, and is not used again.
             unsafe { self.dealloc(memory, layout) };
         }
         moved
@@ -156,7 +154,7 @@ fn from_reserve(layout: Layout) -> *mut u8 {
 fn zeroed_from_reserve(layout: Layout) -> *mut u8 {
     let memory = from_reserve(layout);
     if !memory.is_null() {
-        // SAFETY: `size` bytes were taken for the caller.
+        // SAFETY: the memory has this size and belongs to the caller.
         unsafe { ptr::write_bytes(memory, 0, layout.size()) };
     }
     memory
@@ -171,7 +169,7 @@ struct Reserve<const N: usize> {
     taken: [AtomicU64; BLOCKS / 64],
 }
 
-// SAFETY: a block belongs to the thread that has set its bit, until it is cleared.
+// SAFETY: a block belongs to the thread that has set its bit, until the bit is cleared.
 unsafe impl<const N: usize> Sync for Reserve<N> {}
 
 impl<const N: usize> Reserve<N> {
@@ -192,13 +190,13 @@ impl<const N: usize> Reserve<N> {
         (memory as usize).wrapping_sub(self.start() as usize) < N * BLOCK
     }
 
-    /// Blocks one behind the other; null where there are none.
+    /// Takes adjacent blocks; null where there are not enough.
     fn take(&self, layout: Layout) -> *mut u8 {
         let (count, step) = (layout.size().div_ceil(BLOCK), layout.align().div_ceil(BLOCK));
         let mut at = 0;
         while at + count <= N && layout.align() <= PAGE {
             match (at..at + count).find(|&block| !self.claim(block)) {
-                // SAFETY: within the blocks.
+                // SAFETY: the taken blocks are within the reserve.
                 None => return unsafe { self.start().add(at * BLOCK) },
                 Some(missing) => {
                     self.release(at..missing);
@@ -271,7 +269,7 @@ mod tests {
                 if memory.is_null() {
                     continue;
                 }
-                // SAFETY: the bytes were taken.
+                // SAFETY: the bytes were taken for this test.
                 let bytes = unsafe { std::slice::from_raw_parts_mut(memory, wanted.size()) };
                 bytes.fill(mark);
                 std::thread::yield_now();
@@ -285,23 +283,23 @@ mod tests {
 
     #[test]
     fn what_the_system_refuses_comes_from_the_reserve_and_grows_there() {
-        // More than an address space has.
+        // The larger size exceeds any address space.
         let (huge, some) = (layout(1 << 62, 8), layout(100, 8));
         // SAFETY: the size is not 0.
         assert!(unsafe { Memory.alloc(huge) }.is_null());
-        // SAFETY: as above.
+        // SAFETY: the size is not 0.
         assert!(unsafe { Memory.alloc_zeroed(huge) }.is_null());
         assert!(is_short());
         let memory = zeroed_from_reserve(some);
         assert!(RESERVE.has(memory));
-        // SAFETY: the bytes were taken, and are 0.
+        // SAFETY: the bytes were taken for this test, and are 0.
         let bytes = unsafe { std::slice::from_raw_parts_mut(memory, some.size()) };
         assert_eq!(std::mem::replace(&mut bytes[99], 7), 0);
         // SAFETY: the memory has this layout.
         let moved = unsafe { Memory.realloc(memory, some, 5_000) };
         // SAFETY: the memory has this layout.
         assert!(unsafe { Memory.realloc(moved, layout(5_000, 8), 1 << 62) }.is_null());
-        // SAFETY: it stays where it was.
+        // SAFETY: a reallocation that fails leaves the memory alone.
         assert_eq!(unsafe { std::slice::from_raw_parts(moved, 100) }[99], 7);
         // SAFETY: the memory has this layout.
         unsafe { Memory.dealloc(moved, layout(5_000, 8)) };

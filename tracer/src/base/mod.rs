@@ -1,5 +1,5 @@
-//! The modules that every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and the
-//! facts about GPUs and kernels. This folder imports none of the others.
+//! Modules that every folder uses: the runtime's functions, settings, counters, clock, locks, messages, packets, and facts about
+//! GPUs and kernels. This folder imports none of the others.
 
 pub mod abi;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Who gets the records of this process.
+//! Decides who receives the records of this process: a file, or callbacks of the program.
 
 #![expect(unsafe_code, reason = "callbacks are shared by threads")]
 
@@ -9,48 +9,46 @@ use crate::base::filter::Filter;
 use crate::base::published::Published;
 use crate::base::settings::{Mode, Settings};
 
-/// Set in a process whose program gets the records, for the sake of those that it starts: they find this library among
-/// the runtime's tools too, and leave no files.
+/// Set in a process whose callbacks receive the records, for the processes that it starts: they find this library among the
+/// runtime's tools too, and must leave no files.
 pub const MARK: &str = "RTL_EMBEDDED";
 
 /// Callbacks that a program has registered.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Registered {
+pub struct Registration {
     pub callbacks: Callbacks,
-    /// [`Callbacks::mode`]; `None`: what the environment says.
+    /// The parsed [`Callbacks::mode`]; `None` where the environment decides.
     pub mode: Option<Mode>,
 }
 
-// SAFETY: `data` is only ever passed on; what is behind it is the business of who gets it, on one thread at a time. `mode` is
+// SAFETY: `data` is only passed on, to one thread at a time, and the program is responsible for the memory behind it. `mode` is
 // not read any more.
 unsafe impl Sync for Callbacks {}
 
-/// The destination of the records.
 #[derive(Clone, Copy, Debug)]
 pub enum OutputSink {
     File,
-    Callbacks(&'static Registered),
-    /// Nobody: the program has stopped it, or another program has, of which this is a child.
+    Callbacks(&'static Registration),
+    /// Nothing is recorded, because the program has stopped it, or because the program that started this one receives records.
     None,
 }
 
-static REGISTERED: Published<Registered> = Published::new();
+static REGISTERED: Published<Registration> = Published::new();
 
 /// Set when nothing is recorded, for good or until a forked child registers.
 static OVER: AtomicBool = AtomicBool::new(false);
 
-/// The callbacks, where there are any.
-pub fn registered() -> Option<&'static Registered> {
+pub fn registered() -> Option<&'static Registration> {
     REGISTERED.get()
 }
 
-/// True where the program gets the records of calls.
+/// True if callbacks receive the records of calls.
 #[inline]
 pub fn takes_calls() -> bool {
     registered().is_some_and(|registered| registered.callbacks.calls.is_some())
 }
 
-/// Who gets the records of a recording that begins now.
+/// The destination of a recording that begins now.
 pub fn output_sink() -> OutputSink {
     if is_over() {
         OutputSink::None
@@ -63,8 +61,8 @@ pub fn output_sink() -> OutputSink {
     }
 }
 
-/// From now on the program gets the records. False when someone was faster.
-pub fn register(callbacks: Registered) -> bool {
+/// Makes the program receive the records. False if another thread has registered before.
+pub fn register(callbacks: Registration) -> bool {
     let is_first = REGISTERED.set_first(callbacks).is_ok();
     if is_first {
         OVER.store(false, Ordering::Release);
@@ -76,20 +74,20 @@ pub fn is_over() -> bool {
     OVER.load(Ordering::Acquire)
 }
 
-/// Nothing is recorded from now on.
+/// Stops recording.
 pub fn end() {
     OVER.store(true, Ordering::Release);
 }
 
-/// In the child of a fork: what the program prepared for its callbacks may be in any state.
+/// Called in the child of a fork, where the data behind the callbacks may be in any state.
 pub fn forget() {
     if REGISTERED.forget() {
         end();
     }
 }
 
-impl Registered {
-    /// False where nobody gets records.
+impl Registration {
+    /// True if there is a callback for any kind of record.
     #[must_use]
     pub fn is_any(&self) -> bool {
         let Callbacks { kernels, copies, ranges, calls, barriers, .. } = self.callbacks;
@@ -97,7 +95,7 @@ impl Registered {
         has_ops || ranges.is_some() || calls.is_some()
     }
 
-    /// The settings of a recording that nobody wants more of than this.
+    /// Reduces the settings to the records that the callbacks receive.
     pub fn adapt(&self, settings: &mut Settings) {
         let Callbacks { kernels, copies, calls, barriers, options, .. } = self.callbacks;
         settings.mode = match self.mode.unwrap_or(settings.mode) {

@@ -1,4 +1,4 @@
-//! AQL packets, as 64 bytes that the application wrote. Any content is possible.
+//! AQL packets: 64 bytes that the application wrote, with any content.
 
 /// `HSA_PACKET_TYPE_KERNEL_DISPATCH`.
 const KERNEL_DISPATCH: u64 = 2;
@@ -12,11 +12,11 @@ const VENDOR: u64 = 0xff_00ff;
 /// `HSA_AMD_PACKET_TYPE_BARRIER_VALUE`.
 const BARRIER_VALUE: u64 = 2 << 16;
 
-/// `HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH`: a launch in clusters of work-groups. Shares the places of all fields but the
-/// grid with an ordinary launch.
+/// `HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH`, a launch in clusters of work-groups. All fields but the grid are where an ordinary
+/// launch has them.
 const EXT_KERNEL_DISPATCH: u64 = 3 << 16;
 
-/// One packet (hsa.h, `hsa_kernel_dispatch_packet_t` and the others, all of the same size).
+/// A packet of any type (hsa.h, `hsa_kernel_dispatch_packet_t` and the others, all of the same size).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet(pub [u64; 8]);
@@ -31,7 +31,7 @@ impl Packet {
         self.0[0] & 0xff == KERNEL_DISPATCH || self.0[0] & VENDOR == EXT_KERNEL_DISPATCH
     }
 
-    /// True for the packet that launches nearly all kernels, without a completion signal.
+    /// True for the packet that launches nearly all kernels: an ordinary one without a completion signal.
     #[inline(always)]
     #[must_use]
     pub fn is_usual(&self) -> bool {
@@ -45,8 +45,8 @@ impl Packet {
         BARRIERS.contains(&(self.0[0] & 0xff)) || self.0[0] & VENDOR == BARRIER_VALUE
     }
 
-    /// The handle of the signal that is decremented when the packet completes; 0 for none. At the same place in
-    /// packets of every type.
+    /// Handle of the signal that is decremented when the packet completes; 0 for none. Packets of all types have it at the same
+    /// place.
     #[inline]
     #[must_use]
     pub fn completion(&self) -> u64 {
@@ -59,7 +59,7 @@ impl Packet {
         self.0[7] = signal;
     }
 
-    /// The address of the kernel's descriptor.
+    /// Address of the kernel's descriptor.
     #[inline]
     #[must_use]
     pub fn kernel_object(&self) -> u64 {
@@ -73,7 +73,7 @@ impl Packet {
     }
 }
 
-/// The half of a kernel's packet that says in what shape it is launched, kept as it came until someone asks.
+/// The half of a kernel's packet with the shape of the launch, which is decoded only when it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Launch([u64; 4]);
 
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_launch_in_clusters_is_a_kernel_whose_grid_is_in_work_items() {
-        // From iree-org/hsa-runtime-headers 5caf4364, hsa_amd_ext_kernel_dispatch_packet_t.
+        // The layout is that of hsa_amd_ext_kernel_dispatch_packet_t in iree-org/hsa-runtime-headers 5caf4364.
         let mut bytes = [0_u8; 64];
         bytes[2] = 3;
         for (place, value) in [(4, 64_u16), (6, 2), (8, 1), (16, 3), (18, 1)] {

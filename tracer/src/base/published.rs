@@ -1,11 +1,10 @@
-//! A value that any thread may read at any time without a lock: it is never freed.
+//! A value that any thread may read at any time without a lock, because it is never freed.
 
 #![expect(unsafe_code, reason = "a pointer that is read by threads of the application at any time")]
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The place of such a value, which has none at first.
 #[derive(Debug)]
 pub struct Published<T>(AtomicPtr<T>);
 
@@ -15,39 +14,38 @@ impl<T: Sync> Published<T> {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The value that was put there last.
     #[inline]
     pub fn get(&self) -> Option<&'static T> {
-        // SAFETY: null, or a value of `set` or `set_first`, which is never freed.
+        // SAFETY: the pointer is null, or a value of `set` or `set_first`, which is never freed.
         unsafe { self.0.load(Ordering::Acquire).as_ref() }
     }
 
-    /// Puts a value there. The one before stays in memory: a thread may still read it.
+    /// Replaces the value. The former one stays in memory, because a thread may still read it.
     pub fn set(&self, value: T) -> &'static T {
         let value = Box::leak(Box::new(value));
         self.0.store(value, Ordering::Release);
         value
     }
 
-    /// Puts a value there where there is none.
+    /// Sets the value if there is none.
     ///
     /// # Errors
-    /// The value that is there.
+    /// The value that another thread has set.
     pub fn set_first(&self, value: T) -> Result<&'static T, &'static T> {
         let new = Box::into_raw(Box::new(value));
         match self.0.compare_exchange(ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
-            // SAFETY: it was made above and is never freed.
+            // SAFETY: the value was made above and is never freed.
             Ok(_) => Ok(unsafe { &*new }),
             Err(there) => {
-                // SAFETY: no other thread has seen it.
+                // SAFETY: no other thread has seen the value.
                 drop(unsafe { Box::from_raw(new) });
-                // SAFETY: as for `get`.
+                // SAFETY: a value that another thread has set is never freed.
                 Err(unsafe { &*there })
             }
         }
     }
 
-    /// In the child of a fork: there is no value. Whether there was one. Allocates and frees nothing.
+    /// Called in the child of a fork: removes the value and tells whether there was one. Does not allocate or free.
     pub fn forget(&self) -> bool {
         !self.0.swap(ptr::null_mut(), Ordering::AcqRel).is_null()
     }

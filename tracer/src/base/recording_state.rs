@@ -1,7 +1,7 @@
-//! The recording state of this moment, which the environment, roctxProfilerPause and roctxProfilerResume and requests from
-//! another terminal decide.
+//! The state of recording at this moment, which the environment, roctxProfilerPause, roctxProfilerResume and requests from
+//! another terminal change.
 //!
-//! It is one word, so that a range or call reads one variable. It outlives recordings: a program that has paused stays
+//! The state is one word, so that a range or call reads one variable. It outlives recordings: a program that has paused stays
 //! paused when it starts the runtime again.
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,18 +11,18 @@ use crate::base::memory;
 
 const BEGUN: u8 = 1;
 const PAUSED: u8 = 2;
-/// It has ended, and none has begun since.
+/// The recording has ended, and none has begun since.
 const ENDED: u8 = 4;
 /// RTL_START has not been read yet.
-const UNASKED: u8 = 8;
+const START_UNREAD: u8 = 8;
 
-static STATE: AtomicU8 = AtomicU8::new(UNASKED);
+static STATE: AtomicU8 = AtomicU8::new(START_UNREAD);
 
 /// The outcome of a range that begins now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingState {
     Open,
-    /// It would be, once the settings are read and a recording has begun.
+    /// The range would be recorded, once the settings are read and a recording has begun.
     Idle,
     Paused,
     Ended,
@@ -39,26 +39,25 @@ pub fn is_paused() -> bool {
     STATE.load(Ordering::Relaxed) & PAUSED != 0
 }
 
-/// Why ranges are not recorded, if they are not.
 pub fn state() -> RecordingState {
     match STATE.load(Ordering::Relaxed) {
         BEGUN => RecordingState::Open,
         word if word & ENDED != 0 => RecordingState::Ended,
-        word if word & UNASKED == 0 && word & PAUSED != 0 => RecordingState::Paused,
+        word if word & START_UNREAD == 0 && word & PAUSED != 0 => RecordingState::Paused,
         _ => RecordingState::Idle,
     }
 }
 
-/// The settings have been read: nothing is recorded until the program resumes, if they say so. Later answers, of this
-/// process or of the child of its fork, change nothing.
-pub fn ask(is_stopped: bool) {
-    if STATE.load(Ordering::Relaxed) & UNASKED == 0 {
+/// Applies RTL_START: with `is_stopped`, nothing is recorded until the program resumes. Later calls in this process, or in the
+/// child of its fork, change nothing.
+pub fn apply_start(is_stopped: bool) {
+    if STATE.load(Ordering::Relaxed) & START_UNREAD == 0 {
         return;
     }
     if is_stopped {
         STATE.fetch_or(PAUSED, Ordering::Relaxed);
     }
-    STATE.fetch_and(!UNASKED, Ordering::Relaxed);
+    STATE.fetch_and(!START_UNREAD, Ordering::Relaxed);
 }
 
 pub fn begin() {
@@ -69,30 +68,30 @@ pub fn end() {
     STATE.fetch_or(ENDED, Ordering::Relaxed);
 }
 
-/// Another recording may begin: the runtime has started again, or this is the child of a fork.
+/// Allows another recording to begin: the runtime has started again, or this is the child of a fork.
 pub fn renew() {
     STATE.fetch_and(!(BEGUN | ENDED), Ordering::Relaxed);
 }
 
-/// From now on, whether dispatches and ranges are left out.
+/// Starts or stops leaving out dispatches and ranges.
 pub fn pause(is_paused: bool) {
     if is_paused {
         STATE.fetch_or(PAUSED, Ordering::Relaxed);
-        STATE.fetch_and(!UNASKED, Ordering::Relaxed);
+        STATE.fetch_and(!START_UNREAD, Ordering::Relaxed);
     } else {
-        STATE.fetch_and(!(PAUSED | UNASKED), Ordering::Relaxed);
+        STATE.fetch_and(!(PAUSED | START_UNREAD), Ordering::Relaxed);
     }
 }
 
-/// Decides on a range or call although the state was not [open](is_open): `begin` may begin a recording for it. Otherwise
-/// the reason is counted.
+/// Decides on a range or call where the state is not [open](is_open): `begin` may begin a recording for it. Otherwise the reason
+/// is counted.
 #[cold]
 pub fn opens(unhanded: &Counters, begin: impl FnOnce()) -> bool {
     if state() == RecordingState::Idle {
         begin();
     }
     match state() {
-        // Another thread is about to begin it: what the thread hands over waits.
+        // Another thread is about to begin the recording, and records of this thread wait for it.
         RecordingState::Open | RecordingState::Idle => return true,
         RecordingState::Paused => unhanded.skip(Skipped::Paused, 1),
         RecordingState::Ended if memory::is_short() => unhanded.lose(Lost::Memory, 1),

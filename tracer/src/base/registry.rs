@@ -1,10 +1,10 @@
-//! Things that are known once and named by a number ever after: kernels, queues.
+//! Lists of kernels and queues, which are referred to by their numbers.
 
 use std::sync::{Arc, Mutex};
 
 use crate::base::try_lock::lock;
 
-/// The place of what has this number in a list that grows as it has to.
+/// The element with this number in a list that grows as needed.
 #[inline]
 pub fn place<T>(list: &mut Vec<Option<T>>, number: usize) -> &mut Option<T> {
     if list.len() <= number {
@@ -13,8 +13,8 @@ pub fn place<T>(list: &mut Vec<Option<T>>, number: usize) -> &mut Option<T> {
     &mut list[number]
 }
 
-/// An append-only list. A number stays what it is as long as the process lives, also when the thing itself (a
-/// queue, a code object) is gone, because its dispatches may still be on their way to the file.
+/// An append-only list. A number stays valid as long as the process lives, even when the queue or code object is gone, because
+/// its dispatches may still be in flight.
 #[derive(Debug)]
 pub struct Registry<T> {
     entries: Mutex<Vec<Arc<T>>>,
@@ -27,7 +27,7 @@ impl<T> Default for Registry<T> {
 }
 
 impl<T> Registry<T> {
-    /// The number of the new entry: 0, 1, 2, ...
+    /// Returns the number of the new entry: 0, 1, 2, ...
     pub fn add(&self, entry: T) -> u32 {
         let mut entries = lock(&self.entries);
         let number = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -35,13 +35,12 @@ impl<T> Registry<T> {
         number
     }
 
-    /// The entry with this number.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<Arc<T>> {
         lock(&self.entries).get(number as usize).cloned()
     }
 
-    /// Every entry from this number on: what a reader that knows `number` entries has not seen yet.
+    /// All entries from this number on: those that a reader which knows `number` entries has not seen yet.
     #[must_use]
     pub fn since(&self, number: u32) -> Vec<Arc<T>> {
         lock(&self.entries).get(number as usize..).unwrap_or_default().to_vec()

@@ -5,20 +5,20 @@ use std::ffi::OsString;
 use crate::base::filter::Filter;
 use crate::base::variables;
 
-/// Which dispatches are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
+/// Selects the dispatches that are recorded (docs/guide/modes.md), with rocm-trace-lite's meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Leaves kernels alone that carry a completion signal.
+    /// Leaves out kernels with a completion signal.
     Lite,
     #[default]
     Standard,
-    /// `Standard`, and the calls of HIP.
+    /// Records as `Standard`, and also the calls of HIP.
     Hip,
     Full,
 }
 
 impl Mode {
-    /// As RTL_MODE spells it, and as it is in the file.
+    /// The spelling in RTL_MODE and in the file.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -29,7 +29,6 @@ impl Mode {
         }
     }
 
-    /// The mode of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let name = if name == "default" { "standard" } else { name };
@@ -37,60 +36,58 @@ impl Mode {
     }
 }
 
-/// How much of the process the file describes.
+/// Selects how much of the process the file describes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Metadata {
     #[default]
     All,
-    /// Without the command line, which may hold private data.
+    /// Leaves out the command line, which may hold private data.
     Minimal,
 }
 
-/// The settings of one process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// RTL_MODE.
     pub mode: Mode,
-    /// RTL_DEBUG: 0 is silent, 1 tells what happens, 2 each packet.
+    /// RTL_DEBUG: 0 for warnings, 1 also for events, 2 also for packets.
     pub debug: u8,
-    /// RTL_OUTPUT, else RPD_LITE_OUTPUT: the pattern of the file's name as it was given.
+    /// RTL_OUTPUT, else RPD_LITE_OUTPUT: the pattern of the file's name, unexpanded.
     pub output: Option<OsString>,
-    /// RTL_MAX_SIZE in bytes: the file grows no larger.
+    /// RTL_MAX_SIZE: the largest size of the file in bytes.
     pub max_size: Option<u64>,
-    /// RTL_BUFFER in bytes: what dispatches may occupy on their way to the file.
+    /// RTL_BUFFER: the memory of dispatches on their way to the file, in bytes.
     pub buffer: Option<u64>,
     /// RTL_METADATA.
     pub metadata: Metadata,
-    /// RTL_START: whether nothing is recorded until the program asks for it.
+    /// RTL_START: nothing is recorded until the program or a request resumes.
     pub is_stopped: bool,
     /// RTL_COPY=0: copies are not recorded.
     pub no_copies: bool,
-    /// Kernels are not recorded: the program that gets the records does not want them.
+    /// Set where the program that receives the records does not want kernels.
     pub no_kernels: bool,
     /// RTL_BARRIER=1: barriers are recorded.
     pub barriers: bool,
-    /// RTL_HSA_HOST_DISPATCH=1: of every op it is recorded when it was enqueued.
+    /// RTL_HSA_HOST_DISPATCH=1: the time at which each op was enqueued is recorded.
     pub host_dispatch: bool,
-    /// RTL_HSA_API_FILTER and RTL_HSA_API_FILTER_OUT: which calls of HSA are recorded.
+    /// RTL_HSA_API_FILTER and RTL_HSA_API_FILTER_OUT: selects calls of HSA.
     pub hsa_filter: Filter,
     /// RTL_HSA_ARGS=1: calls of HSA are recorded with their arguments.
     pub hsa_arguments: bool,
-    /// RTL_HIP_API_FILTER and RTL_HIP_API_FILTER_OUT: which calls of HIP are recorded.
+    /// RTL_HIP_API_FILTER and RTL_HIP_API_FILTER_OUT: selects calls of HIP.
     pub hip_filter: Filter,
     /// RTL_HIP_ARGS=1: calls of HIP are recorded with their arguments.
     pub hip_arguments: bool,
 }
 
 impl Settings {
-    /// Reads the environment of this process. Each value that makes no sense gives one line in `complaints` and
-    /// counts as not set.
+    /// Reads the environment of this process. Each value that makes no sense adds one line to `complaints` and counts as not set.
     pub fn read(complaints: &mut Vec<String>) -> Self {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         complaints.extend(names.filter_map(|name| variables::misspelt(&name)));
         Self::from(|name| std::env::var_os(name), complaints)
     }
 
-    /// Reads the settings from variables that `variable` looks up, so that tests need no environment.
+    /// Reads settings from variables that `variable` looks up, so that tests need no environment.
     pub fn from(variable: impl Fn(&str) -> Option<OsString>, complaints: &mut Vec<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let list = |name| set(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
@@ -128,7 +125,6 @@ impl Settings {
     }
 }
 
-/// Reads variables that are set.
 struct Reader<'a, F> {
     set: F,
     complaints: &'a mut Vec<String>,
@@ -159,7 +155,7 @@ fn switch(value: &str) -> Option<bool> {
     }
 }
 
-/// Bytes, with an optional suffix K, M, G or T (powers of 1024).
+/// Parses bytes with an optional suffix K, M, G or T (powers of 1024).
 fn size(value: &str) -> Option<u64> {
     let digits = value.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let shift = match value[digits.len()..].to_ascii_uppercase().trim_end_matches("IB").trim_end_matches('B')
@@ -232,13 +228,13 @@ mod tests {
 
     #[test]
     fn copies_are_recorded_and_barriers_are_not_unless_it_is_asked_for() {
-        let asked = |environment: &[(&str, &str)]| {
+        let copies_and_barriers = |environment: &[(&str, &str)]| {
             let settings = read(environment).0;
             (!settings.no_copies, settings.barriers)
         };
-        assert_eq!(asked(&[]), (true, false));
-        assert_eq!(asked(&[("RTL_COPY", "1"), ("RTL_BARRIER", "0")]), (true, false));
-        assert_eq!(asked(&[("RTL_COPY", "0"), ("RTL_BARRIER", "1")]), (false, true));
+        assert_eq!(copies_and_barriers(&[]), (true, false));
+        assert_eq!(copies_and_barriers(&[("RTL_COPY", "1"), ("RTL_BARRIER", "0")]), (true, false));
+        assert_eq!(copies_and_barriers(&[("RTL_COPY", "0"), ("RTL_BARRIER", "1")]), (false, true));
     }
 
     #[test]
@@ -246,7 +242,7 @@ mod tests {
         let is_on = |value| read(&[("RTL_HIP_ARGS", value)]).0.hip_arguments;
         assert!(["1", "2", "true", "True", "t", "yes", "Y"].into_iter().all(is_on));
         assert!(!["0", "false", "F", "no", "N", ""].into_iter().any(is_on));
-        // To RTG this is no.
+        // RTG takes this for no.
         assert_eq!(read(&[("RTL_HIP_ARGS", "on")]).1.len(), 1);
     }
 

@@ -1,8 +1,8 @@
 //! A queue of one producer and one consumer (SPSC) without locks, whose memory follows the values in it.
 //!
-//! It is a list of blocks. The consumer gives an emptied block back, and the producer uses it again. [`Producer::push`] makes
-//! no block: a caller [reserves](Producer::reserve) blocks for all values that can be in circulation, or asks for
-//! [room](Producer::make_room) before it pushes. All queues with one [`Bound`] share what they may occupy.
+//! The queue is a list of blocks. The consumer gives an emptied block back, and the producer uses it again. [`Producer::push`]
+//! makes no block: a caller [reserves](Producer::reserve) blocks for all values that can be in circulation, or makes
+//! [room](Producer::make_room) before it pushes. All queues with one [`Bound`] share its blocks.
 
 #![expect(unsafe_code, reason = "two threads share memory that holds a value only below the mark")]
 
@@ -18,13 +18,13 @@ use crate::base::headroom;
 /// Blocks beyond those that are full: the one that is read, the one that is written, and the one after it.
 const MORE: usize = 3;
 
-/// The memory that several queues may occupy together.
+/// A bound on the blocks that several queues may occupy together.
 #[derive(Debug)]
 pub struct Bound {
-    /// Blocks of all of them.
+    /// Blocks of all these queues.
     blocks: AtomicUsize,
     most: usize,
-    /// Blocks of a queue beyond which an emptied one is freed.
+    /// A queue frees an emptied block if it has more than this many.
     keep: usize,
 }
 
@@ -36,22 +36,22 @@ impl Bound {
     }
 }
 
-/// No bound: the callers reserve and trim.
+/// For queues whose callers reserve and trim.
 static UNBOUNDED: Bound = Bound::new(usize::MAX, usize::MAX);
 
 #[repr(C, align(64))]
 struct Block<T, const N: usize> {
-    /// How many places hold values or held them; written by the producer.
+    /// Number of places that hold values or held them; written by the producer.
     filled: AtomicUsize,
-    /// The block behind this one; written by the producer.
+    /// The following block; written by the producer.
     next: AtomicPtr<Block<T, N>>,
-    /// The spare block below this one.
+    /// The next block in the stack of spare blocks.
     below: AtomicPtr<Block<T, N>>,
     places: [UnsafeCell<MaybeUninit<T>>; N],
 }
 
 impl<T, const N: usize> Block<T, N> {
-    /// The place with this number, which is below `N`.
+    /// A pointer to a place; `number` is below `N`.
     #[inline]
     fn place(&self, number: usize) -> *mut T {
         debug_assert!(number < N);
@@ -62,29 +62,29 @@ impl<T, const N: usize> Block<T, N> {
 }
 
 struct Shared<T, const N: usize> {
-    /// Blocks that neither side uses, the last one first. The producer takes all of them at once.
+    /// A stack of blocks that neither side uses. The producer takes all of them at once.
     spare: AtomicPtr<Block<T, N>>,
-    /// All blocks of this queue.
+    /// Number of all blocks of this queue.
     blocks: AtomicUsize,
-    /// Blocks that the consumer has emptied.
+    /// Number of blocks that the consumer has emptied so far.
     emptied: AtomicUsize,
     bound: &'static Bound,
-    /// Where the consumer was when it was dropped.
+    /// The consumer's block and position when it was dropped.
     rest: AtomicPtr<Block<T, N>>,
     taken: AtomicUsize,
 }
 
-// SAFETY: a place is written by the producer before `filled` is released past it and read once by the consumer after
-// it was acquired. A block is used again only after the consumer has released it to `spare`.
+// SAFETY: a place is written by the producer before `filled` is released past it and read once by the consumer after it was
+// acquired. A block is used again only after the consumer has released it to `spare`.
 unsafe impl<T: Send, const N: usize> Send for Shared<T, N> {}
-// SAFETY: as above.
+// SAFETY: the two sides share places only in that order.
 unsafe impl<T: Send, const N: usize> Sync for Shared<T, N> {}
 
 impl<T, const N: usize> Shared<T, N> {
-    /// One more block; null at the bound or where there is no memory.
+    /// Allocates a block; null at the bound or where there is no memory.
     fn make(&self) -> *mut Block<T, N> {
         if self.bound.blocks.fetch_add(1, Ordering::Relaxed) < self.bound.most {
-            // SAFETY: a block has a size. Zeros are an empty block with none behind it.
+            // SAFETY: a block has a size. Zeros are an empty block without a following one.
             let block = unsafe { alloc_zeroed(Layout::new::<Block<T, N>>()) }.cast::<Block<T, N>>();
             if !block.is_null() {
                 self.blocks.fetch_add(1, Ordering::Relaxed);
@@ -96,22 +96,22 @@ impl<T, const N: usize> Shared<T, N> {
     }
 
     /// # Safety
-    /// The block is from [`Self::make`], holds no value, and no other thread uses it.
+    /// The block comes from [`Self::make`], holds no value, and no other thread uses it.
     unsafe fn free(&self, block: *mut Block<T, N>) {
         self.blocks.fetch_sub(1, Ordering::Relaxed);
         self.bound.blocks.fetch_sub(1, Ordering::Relaxed);
-        // SAFETY: as the caller promised; `make` allocated it with this layout.
+        // SAFETY: the caller promised that nobody uses the block; `make` allocated it with this layout.
         unsafe { dealloc(block.cast(), Layout::new::<Block<T, N>>()) };
     }
 
     /// # Safety
-    /// As for [`Self::free`].
+    /// The requirements are those of [`Self::free`].
     unsafe fn give_back(&self, block: *mut Block<T, N>) {
         let mut below = self.spare.load(Ordering::Relaxed);
         loop {
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller promised that nobody else uses the block.
             unsafe { &*block }.below.store(below, Ordering::Relaxed);
-            // No side takes a single block out, so one that is still the first was never gone.
+            // Blocks are only taken out all at once, so a block that is still the first was never gone in between.
             match self.spare.compare_exchange_weak(below, block, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(other) => below = other,
@@ -126,7 +126,7 @@ impl<T, const N: usize> Shared<T, N> {
             if block.is_null() {
                 return false;
             }
-            // SAFETY: it is new.
+            // SAFETY: the block is new.
             unsafe { self.give_back(block) };
         }
         true
@@ -137,14 +137,14 @@ impl<T, const N: usize> Drop for Shared<T, N> {
     fn drop(&mut self) {
         let (mut at, mut taken) = (*self.rest.get_mut(), *self.taken.get_mut());
         while !at.is_null() {
-            // SAFETY: neither side is left, and it is freed below only.
+            // SAFETY: neither side is left, and the block is freed only below.
             let block = unsafe { &*at };
             for number in taken..block.filled.load(Ordering::Relaxed) {
-                // SAFETY: values are between what was taken and what was filled.
+                // SAFETY: these places, from `taken` up to `filled`, hold values.
                 unsafe { block.place(number).drop_in_place() };
             }
             let next = block.next.load(Ordering::Relaxed);
-            // SAFETY: no value is left in it.
+            // SAFETY: no value is left in the block.
             unsafe { self.free(at) };
             (at, taken) = (next, 0);
         }
@@ -152,39 +152,37 @@ impl<T, const N: usize> Drop for Shared<T, N> {
         while !spare.is_null() {
             // SAFETY: neither side uses a spare block.
             let below = unsafe { &*spare }.below.load(Ordering::Relaxed);
-            // SAFETY: as above.
+            // SAFETY: neither side uses a spare block, and it holds no value.
             unsafe { self.free(spare) };
             spare = below;
         }
     }
 }
 
-/// The side that puts values in.
 pub struct Producer<T, const N: usize> {
     block: *mut Block<T, N>,
     filled: usize,
-    /// Spare blocks that only the producer knows of, and how many.
+    /// A stack of spare blocks that only the producer knows, and its length.
     own: *mut Block<T, N>,
     ahead: usize,
     sent: usize,
     shared: Arc<Shared<T, N>>,
 }
 
-/// The side that takes values out.
 pub struct Consumer<T, const N: usize> {
     block: *mut Block<T, N>,
     taken: usize,
-    /// `filled` of the block when last loaded.
+    /// `filled` of the block when it was last loaded.
     seen: usize,
     shared: Arc<Shared<T, N>>,
 }
 
-// SAFETY: each side is one thread's at a time; see `Shared`.
+// SAFETY: each side belongs to one thread at a time; see `Shared`.
 unsafe impl<T: Send, const N: usize> Send for Producer<T, N> {}
-// SAFETY: as above.
+// SAFETY: each side belongs to one thread at a time; see `Shared`.
 unsafe impl<T: Send, const N: usize> Send for Consumer<T, N> {}
 
-/// An empty queue of one block of `N` values. `None` at the bound or where there is no memory.
+/// Makes a queue of one block of `N` values. `None` at the bound or where there is no memory.
 #[must_use]
 pub fn channel<T, const N: usize>(bound: &'static Bound) -> Option<(Producer<T, N>, Consumer<T, N>)> {
     let shared = Arc::new(Shared {
@@ -204,14 +202,14 @@ pub fn channel<T, const N: usize>(bound: &'static Bound) -> Option<(Producer<T, 
     Some((producer, Consumer { block, taken: 0, seen: 0, shared }))
 }
 
-/// A queue whose memory follows what its two sides reserve.
+/// Makes a queue whose memory follows the reservations of its two sides.
 #[must_use]
 pub fn unbounded<T, const N: usize>() -> (Producer<T, N>, Consumer<T, N>) {
     channel(&UNBOUNDED).unwrap_or_else(|| handle_alloc_error(Layout::new::<Block<T, N>>()))
 }
 
 impl<T, const N: usize> Producer<T, N> {
-    /// Puts a value in, or gives it back where there is no block for it.
+    /// Fails where there is no block for the value.
     ///
     /// # Errors
     /// The value itself.
@@ -220,9 +218,9 @@ impl<T, const N: usize> Producer<T, N> {
         if self.filled == N && !self.go_on() {
             return Err(value);
         }
-        // SAFETY: the producer's own block until it goes on.
+        // SAFETY: the block is the producer's own until it goes on.
         let block = unsafe { &*self.block };
-        // SAFETY: above the mark, where the consumer does not read.
+        // SAFETY: the place is above the mark, where the consumer does not read.
         unsafe { block.place(self.filled).write(value) };
         let filled = self.filled + 1;
         self.filled = filled;
@@ -241,32 +239,31 @@ impl<T, const N: usize> Producer<T, N> {
         let block = unsafe { &*next };
         block.filled.store(0, Ordering::Relaxed);
         block.next.store(ptr::null_mut(), Ordering::Relaxed);
-        // SAFETY: the consumer gives the present one back only after it has seen the next.
+        // SAFETY: the consumer gives the present block back only after it has seen the next.
         unsafe { &*self.block }.next.store(next, Ordering::Release);
         (self.block, self.filled) = (next, 0);
         self.sent += 1;
         true
     }
 
-    /// A block that neither side uses, or null.
+    /// Takes a block that neither side uses; null where there is none.
     fn spare(&mut self) -> *mut Block<T, N> {
         if self.own.is_null() {
             self.take_spare();
         }
         let spare = self.own;
         if !spare.is_null() {
-            // SAFETY: it is the producer's own.
+            // SAFETY: the block is the producer's own.
             self.own = unsafe { &*spare }.below.load(Ordering::Relaxed);
             self.ahead -= 1;
         }
         spare
     }
 
-    /// Adds all spare blocks to the producer's own.
     fn take_spare(&mut self) {
         let mut spare = self.shared.spare.swap(ptr::null_mut(), Ordering::Acquire);
         while !spare.is_null() {
-            // SAFETY: it was taken out, so it is the producer's own.
+            // SAFETY: the block was taken out, so it is the producer's own.
             let block = unsafe { &*spare };
             let below = block.below.load(Ordering::Relaxed);
             block.below.store(self.own, Ordering::Relaxed);
@@ -275,13 +272,13 @@ impl<T, const N: usize> Producer<T, N> {
         }
     }
 
-    /// Makes room for `values` values in circulation, beyond which [`Self::push`] may fail. False at the bound or where
-    /// there is no memory.
+    /// Makes room for `values` values in circulation, beyond which [`Self::push`] may fail. False at the bound or where there is
+    /// no memory.
     pub fn reserve(&self, values: usize) -> bool {
         self.shared.reserve(values)
     }
 
-    /// Grows the queue so that the next `values` values find room whatever the consumer does.
+    /// Grows the queue so that the next `values` values find room even if the consumer takes none.
     #[inline]
     pub fn make_room(&mut self, values: usize) -> bool {
         values <= N - self.filled + self.ahead * N || self.grow(values)
@@ -295,7 +292,7 @@ impl<T, const N: usize> Producer<T, N> {
             if block.is_null() {
                 return false;
             }
-            // SAFETY: it is new.
+            // SAFETY: the block is new.
             unsafe { &*block }.below.store(self.own, Ordering::Relaxed);
             self.own = block;
             self.ahead += 1;
@@ -316,13 +313,13 @@ impl<T, const N: usize> Producer<T, N> {
         }
     }
 
-    /// How many blocks are full and not emptied yet.
+    /// Number of blocks that are full and not emptied yet.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.sent - self.shared.emptied.load(Ordering::Relaxed)
     }
 
-    /// True where the value that was pushed last began a block.
+    /// True if the value that was pushed last began a block.
     #[inline]
     #[must_use]
     pub fn has_gone_on(&self) -> bool {
@@ -347,7 +344,7 @@ impl<T, const N: usize> Consumer<T, N> {
         if self.taken == self.seen && !self.load() {
             return None;
         }
-        // SAFETY: the consumer's own block until it gives it back.
+        // SAFETY: the block is the consumer's own until it gives the block back.
         let block = unsafe { &*self.block };
         // SAFETY: the place is below the mark, which was acquired, and is read once.
         let value = unsafe { block.place(self.taken).read() };
@@ -355,11 +352,11 @@ impl<T, const N: usize> Consumer<T, N> {
         Some(value)
     }
 
-    /// Looks for values that were pushed since the last look.
+    /// Loads the mark again; true if there are new values.
     #[inline(never)]
     fn load(&mut self) -> bool {
         if self.taken == N {
-            // SAFETY: the consumer's own block until it gives it back.
+            // SAFETY: the block is the consumer's own until it gives the block back.
             let next = unsafe { &*self.block }.next.load(Ordering::Acquire);
             if next.is_null() {
                 return false;
@@ -368,40 +365,40 @@ impl<T, const N: usize> Consumer<T, N> {
                 // SAFETY: every value was taken out, and the producer has gone on.
                 unsafe { self.shared.free(self.block) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: every value was taken out, and the producer has gone on.
                 unsafe { self.shared.give_back(self.block) };
             }
             self.shared.emptied.fetch_add(1, Ordering::Relaxed);
             (self.block, self.taken) = (next, 0);
         }
-        // SAFETY: the consumer's own block.
+        // SAFETY: the block is the consumer's own.
         self.seen = unsafe { &*self.block }.filled.load(Ordering::Acquire);
         self.taken < self.seen
     }
 
-    /// [`Producer::reserve`].
+    /// Does what [`Producer::reserve`] does.
     pub fn reserve(&self, values: usize) -> bool {
         self.shared.reserve(values)
     }
 
-    /// True where the producer is gone. The values that are still in the queue can be taken.
+    /// True once the producer is dropped. Values that are still in the queue can be taken.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let is_alone = Arc::strong_count(&self.shared) == 1;
-        // A thread that has seen this also sees all that the producer did before it was dropped.
+        // A thread that has seen this also sees everything that the producer did before it was dropped.
         fence(Ordering::Acquire);
         is_alone
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        // SAFETY: the consumer's own block.
+        // SAFETY: the block is the consumer's own.
         let block = unsafe { &*self.block };
         if self.taken < N {
             return self.taken == block.filled.load(Ordering::Acquire);
         }
         let next = block.next.load(Ordering::Acquire);
-        // SAFETY: the block behind the consumer's own is freed by this thread alone.
+        // SAFETY: only this thread frees the block behind the consumer's own.
         next.is_null() || unsafe { &*next }.filled.load(Ordering::Acquire) == 0
     }
 }

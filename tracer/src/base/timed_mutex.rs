@@ -1,27 +1,26 @@
-//! A mutex that is waited for only so long: one thread at a time in a part of the runtime that is not thread-safe.
+//! A mutex that is waited for only for a limited time. It keeps a part of the runtime that is not thread-safe to one thread at a
+//! time.
 //!
-//! From ROCm 6.1 on (7.2 too) the runtime adds each new queue to a list of its GPU without a lock
-//! (`GpuAgent::QueueCreate`, `aql_queues_`), and two threads that make the list grow free its memory twice. A program
-//! that does so may die without us as well, but seldom, and what dies only while it is traced was killed by its tracer.
-//! Waiting costs nothing beside the milliseconds that a queue takes.
+//! From ROCm 6.1 on (7.2 too) the runtime adds each new queue to a list of its GPU without a lock (`GpuAgent::QueueCreate`,
+//! `aql_queues_`), and two threads that make the list grow free its memory twice. A program that does so may crash without the
+//! tracer as well, but seldom, and the tracer must not make it likely. The wait is short compared with the milliseconds that a
+//! queue takes.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::base::try_lock::lock;
 
-/// How long `take` waits: a runtime that hangs in one thread, or comes back to us while it works, must not
-/// hang in others because of us.
+/// Limit on the wait of `take`: if the runtime hangs in one thread, or calls back into the tracer, the tracer must not hang
+/// others.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A mutex without a value.
 #[derive(Debug, Default)]
 pub struct TimedMutex {
     taken: Mutex<bool>,
     free: Condvar,
 }
 
-/// Holds the mutex until it is dropped.
 #[derive(Debug)]
 pub struct TimedMutexGuard<'a>(Option<&'a TimedMutex>);
 

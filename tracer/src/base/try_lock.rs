@@ -1,6 +1,6 @@
-//! A lock without waiting, or with little: a caller that finds it taken takes another path.
+//! A lock with little or no waiting: a caller that finds it taken goes another way.
 //!
-//! What a `Mutex` adds to this, a queue of waiters and poisoning, is a tenth of what a submission may cost.
+//! The additions of a `Mutex`, a queue of waiters and poisoning, would cost a tenth of a submission.
 
 #![expect(unsafe_code, reason = "the flag says who may use the value")]
 
@@ -10,20 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The value of a `Mutex`, also where a thread that had it has panicked.
+/// Locks a `Mutex` even if a thread that held it has panicked.
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How often another thread is let go first: with nothing else to run that takes a quarter of a millisecond.
+/// Attempts after which only the thread yields: with nothing else to run they take a quarter of a millisecond.
 const YIELDS: usize = 1000;
 
-/// Then the caller sleeps this long between its attempts, and for so long in all: the thread that has the lock may be
-/// without a core for many turns of the scheduler.
+/// The sleep between later attempts, up to `PATIENCE`: the holder of the lock may be without a core for many turns of the
+/// scheduler.
 const REST: Duration = Duration::from_micros(50);
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A value that one thread at a time may use.
 #[derive(Default)]
 pub struct TryLock<T> {
     taken: AtomicBool,
@@ -38,14 +37,13 @@ impl<T> TryLock<T> {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// The value, unless someone else is using it at this moment.
+    /// Fails at once if another thread holds the lock.
     #[inline]
     pub fn enter(&self) -> Option<TryLockGuard<'_, T>> {
         (!self.taken.swap(true, Ordering::Acquire)).then(|| TryLockGuard(self))
     }
 
-    /// The value, unless another thread goes on using it for a second. `None` at once when `waits` says that there is no use
-    /// in waiting any more.
+    /// Tries for a second. Fails earlier when `waits` says that waiting is of no use any more.
     #[cold]
     pub fn enter_soon(&self, mut waits: impl FnMut() -> bool) -> Option<TryLockGuard<'_, T>> {
         for _ in 0..YIELDS {
@@ -65,7 +63,6 @@ impl<T> TryLock<T> {
     }
 }
 
-/// The right to use the value, until it is dropped.
 pub struct TryLockGuard<'a, T>(&'a TryLock<T>);
 
 impl<T> Deref for TryLockGuard<'_, T> {

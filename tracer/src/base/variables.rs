@@ -1,7 +1,7 @@
-//! The names of the environment variables of the tracer. rtl-trace includes this file, too: it names a misspelt variable
-//! where no process has loaded the tracer, and links nothing of it.
+//! The names of the tracer's environment variables. rtl-trace includes this file, too, to name a misspelt variable where no
+//! process has loaded the tracer, and links nothing else of it.
 
-/// In alphabetical order, as in docs/reference/env.md.
+/// Names in alphabetical order, as in docs/reference/env.md.
 pub(crate) const NAMES: [&str; 19] = [
     "RTL_BARRIER",
     "RTL_BUFFER",

@@ -14,24 +14,24 @@ use crate::base::settings::Mode;
 use crate::events::calls::{hooks, sources, thread_calls};
 use crate::lifecycle::{load, recording};
 
-/// Returns the interface for a library that intercepts calls: `call_interface::SYMBOL`.
+/// Returns the interface for a library that intercepts calls. The function is found by its name, `call_interface::SYMBOL`.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_calls_1() -> &'static Interface {
     &Interface { join, begin, end }
 }
 
 /// # Safety
-/// As `Interface::join` says.
+/// The requirements are those of `Interface::join`.
 unsafe extern "C" fn join(source: Source, names: *const Text, count: usize) -> Selection {
     let join = || {
         let settings = load::read_settings();
         if settings.mode != Mode::Hip {
             return Selection::default();
         }
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised `count` names.
         let names = unsafe { std::slice::from_raw_parts(names, count) };
         let name = |name: &Text| {
-            // SAFETY: as above.
+            // SAFETY: the caller promised that each name has its length in bytes.
             let bytes = unsafe { std::slice::from_raw_parts(name.bytes, name.length) };
             String::from_utf8_lossy(bytes).into_owned()
         };
@@ -58,15 +58,15 @@ extern "C" fn begin(function: Function) -> StartedCall {
 }
 
 /// # Safety
-/// As `Interface::end` says.
+/// The requirements are those of `Interface::end`.
 unsafe extern "C" fn end(started: &StartedCall, ended: &EndedCall) {
     let end = || {
-        // SAFETY: null, or as the caller promised.
+        // SAFETY: the pointer is null, or to details as the caller promised.
         let details = unsafe { ended.details.as_ref() };
         let arguments: &[u8] = if ended.arguments.is_null() {
             &[]
         } else {
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller promised that the arguments have their length in bytes.
             unsafe { std::slice::from_raw_parts(ended.arguments, ended.length) }
         };
         hooks::end(started, ended.function, ended.status, ended.stream, details, arguments);

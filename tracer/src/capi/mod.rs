@@ -1,4 +1,4 @@
-//! Functions with C linkage: `rtl.h`, roctx, and what librtl_hip.so calls.
+//! Functions with C linkage: those of `rtl.h`, those of roctx, and those that librtl_hip.so calls.
 
 pub mod embed;
 pub mod hip;

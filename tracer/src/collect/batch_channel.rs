@@ -1,8 +1,8 @@
 //! The bounded channel from the collector to the recorder.
 //!
-//! Batches, not single entries: the lock is taken once for up to a thousand dispatches, and emptied batches go back
-//! last in, first out, so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache.
-//! Neither side is a thread of the application, so neither can make one wait.
+//! It passes batches, so that the lock is taken once for up to a thousand dispatches. Emptied batches go back last in, first out,
+//! so that a recorder that keeps up works on a few hundred kilobytes that stay in the cache. Neither side is a thread of the
+//! application, so neither can make one wait.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ use crate::events::recorder_waker::{Waker, Wakeup};
 /// Entries in a batch.
 pub const BATCH: usize = 1024;
 
-/// Batches that wake the recorder, and that are kept when they are empty. Those beyond it are made as they are needed
-/// and freed again.
+/// This number of batches wakes the recorder, and this many empty ones are kept. Further ones are made as they are needed and
+/// freed again.
 const USUAL: usize = 128;
 
 struct State<T> {
@@ -30,24 +30,22 @@ struct Shared<T> {
     state: Mutex<State<T>>,
     wakeup: Arc<Wakeup>,
     budget: Arc<Budget>,
-    /// Full batches that wake the recorder before its time.
+    /// Number of full batches that wakes the recorder before its time.
     wakes: usize,
 }
 
-/// The collector's end.
 pub struct Sender<T> {
     shared: Arc<Shared<T>>,
     filling: Vec<T>,
-    /// The receiver was shown something before.
+    /// True once the receiver was shown a batch.
     has_shown: bool,
 }
 
-/// The recorder's end.
 pub struct Receiver<T> {
     shared: Arc<Shared<T>>,
 }
 
-/// A way that holds as much as the budget allows.
+/// Makes a channel that holds as much as the budget allows.
 #[must_use]
 pub fn batch_channel<T>(budget: Arc<Budget>) -> (Sender<T>, Receiver<T>) {
     let state = State { full: std::collections::VecDeque::new(), empty: Vec::new(), closed: false };
@@ -60,19 +58,19 @@ const fn bytes<T>() -> usize {
     BATCH * size_of::<T>()
 }
 
-/// A way that holds at most `batches` times [`BATCH`] entries.
+/// Makes a channel that holds at most `batches` times [`BATCH`] entries.
 #[cfg(test)]
 pub(crate) fn batch_channel_of<T>(batches: usize) -> (Sender<T>, Receiver<T>) {
     batch_channel(Arc::new(Budget::new(batches * bytes::<T>())))
 }
 
 impl<T> Sender<T> {
-    /// True where [`Sender::send`] will take the next entry.
+    /// True if [`Sender::send`] will take the next entry.
     pub fn has_room(&mut self) -> bool {
         self.filling.len() < self.filling.capacity() || self.swap_batch()
     }
 
-    /// Takes the entry, or gives it back when the recorder is so far behind that there is no room.
+    /// Fails when the recorder is so far behind that there is no room.
     ///
     /// # Errors
     /// The entry itself.
@@ -84,21 +82,21 @@ impl<T> Sender<T> {
         Ok(())
     }
 
-    /// Shows the receiver what was sent so far, unless it has not even taken what it was shown before: then a batch
-    /// may as well become full. Wakes it only when many batches wait, and for the first of all.
+    /// Shows the receiver the entries so far, unless it has not even taken those that it was shown before: then a batch may as
+    /// well become full. Wakes it only when many batches wait, and for the first one of all.
     pub fn flush(&mut self) {
         if !self.filling.is_empty() && lock(&self.shared.state).full.is_empty() {
             self.swap_batch();
         }
     }
 
-    /// True where entries were sent that the receiver has not been shown.
+    /// True if entries were sent that the receiver has not been shown.
     #[must_use]
     pub fn holds_back(&self) -> bool {
         !self.filling.is_empty()
     }
 
-    /// Passes the filling batch on and takes an empty one; false when there is none.
+    /// Passes the present batch on and takes an empty one; false when there is none.
     fn swap_batch(&mut self) -> bool {
         let mut state = lock(&self.shared.state);
         if !self.filling.is_empty() {
@@ -113,7 +111,7 @@ impl<T> Sender<T> {
         }
         self.filling = match state.empty.pop() {
             Some(batch) => batch,
-            // The first two come from the reserve, if need be: they go round.
+            // The first two batches may be in reserved memory, because they are always used again.
             None if (!headroom::is_gone() || state.full.is_empty())
                 && self.shared.budget.take_batch(bytes::<T>()) =>
             {
@@ -139,14 +137,14 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T> Receiver<T> {
-    /// A handle that wakes the recorder, for others than the sender.
+    /// A handle by which others than the sender wake the recorder.
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker::new(&self.shared.wakeup)
     }
 
-    /// Returns when many batches wait, when the sender is gone, on a [`Waker`], or after `most`. False when the sender is
-    /// gone, or nobody wants to wait for that: what [`Receiver::take`] gives from then on is the rest.
+    /// Returns when many batches wait, when the sender is dropped, on a [`Waker`], or after `most`. False if the sender is
+    /// dropped or the recorder is to end without that: [`Receiver::take`] then returns the rest.
     pub fn wait(&self, most: Duration) -> bool {
         let state = lock(&self.shared.state);
         let wakeup = &*self.shared.wakeup;
@@ -155,29 +153,29 @@ impl<T> Receiver<T> {
                 && state.full.len() < self.shared.wakes
                 && !wakeup.is_urgent.swap(false, Ordering::Acquire)
                 && !wakeup.is_over.load(Ordering::Acquire)
-                && !wakeup.is_asked()
+                && !wakeup.is_requested()
         };
         let waited = wakeup.has_come.wait_timeout_while(state, most, calm);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
         !state.closed && !wakeup.is_over.load(Ordering::Acquire)
     }
 
-    /// How often it was asked to bring everything up to date: what has come by now is part of that.
+    /// Number of requests to bring everything up to date: they include everything that has come by now.
     #[must_use]
-    pub fn asked(&self) -> u32 {
-        self.shared.wakeup.asked.load(Ordering::Acquire)
+    pub fn requested(&self) -> u32 {
+        self.shared.wakeup.requested.load(Ordering::Acquire)
     }
 
-    /// Calls `update` where someone has asked for it, by the time of `asked`.
-    pub fn answer(&self, asked: u32, update: impl FnOnce()) {
+    /// Calls `update` if there is a request up to `requested` that is not answered.
+    pub fn answer(&self, requested: u32, update: impl FnOnce()) {
         let wakeup = &*self.shared.wakeup;
-        if asked != wakeup.answered.load(Ordering::Relaxed) {
+        if requested != wakeup.answered.load(Ordering::Relaxed) {
             update();
-            wakeup.answered.store(asked, Ordering::Release);
+            wakeup.answered.store(requested, Ordering::Release);
         }
     }
 
-    /// Gives each of the oldest entries, at most [`BATCH`], to `each`; their number, 0 when there is none.
+    /// Passes each of the oldest entries, at most [`BATCH`], to `each`; returns their number, 0 when there is none.
     pub fn take(&self, mut each: impl FnMut(&T)) -> usize {
         let Some(mut batch) = lock(&self.shared.state).full.pop_front() else { return 0 };
         for entry in &batch {
@@ -305,7 +303,7 @@ mod tests {
     #[test]
     fn a_nudge_ends_one_wait() {
         let (_sender, receiver) = batch_channel_of::<u64>(2);
-        receiver.waker().give();
+        receiver.waker().wake();
         assert!(receiver.wait(Duration::from_secs(3600)));
         assert!(receiver.wait(Duration::ZERO));
     }
@@ -325,14 +323,14 @@ mod tests {
         let (_sender, receiver) = batch_channel_of::<u64>(2);
         let waker = receiver.waker();
         let mut updates = 0;
-        receiver.answer(receiver.asked(), || updates += 1);
-        let (first, second) = (waker.ask(), waker.ask());
+        receiver.answer(receiver.requested(), || updates += 1);
+        let (first, second) = (waker.request(), waker.request());
         assert!(receiver.wait(Duration::from_secs(3600)) && !waker.has_answered(first));
-        receiver.answer(receiver.asked(), || updates += 1);
+        receiver.answer(receiver.requested(), || updates += 1);
         assert!(waker.has_answered(first) && waker.has_answered(second));
-        receiver.answer(receiver.asked(), || updates += 1);
+        receiver.answer(receiver.requested(), || updates += 1);
         assert_eq!(updates, 1);
-        assert!(!waker.has_answered(waker.ask()));
+        assert!(!waker.has_answered(waker.request()));
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! Notices what has completed, on a thread of its own, and hands it on.
+//! Notices completed dispatches, on a thread of its own, and hands them over to the recorder.
 //!
-//! It looks at the memory of signals and is told nothing: an interrupt for each dispatch would cost more than all
-//! the rest. Dispatches complete in whatever order; one that runs for hours holds nobody up. Signals of the
-//! application that wait to be forwarded are looked at first and all of them, every time.
+//! It reads the memory of signals and waits for none: an interrupt for each dispatch would cost more than everything else.
+//! Dispatches complete in any order, and one that runs for hours delays no other. Signals of the application that wait to be
+//! forwarded are all looked at first, in every pass.
 //!
-//! When the recorder is behind and has all that RTL_BUFFER allows, completed dispatches stay in their slots until it has
-//! room; forwarding goes on. When no slot is left, packets pass unrecorded ([`Lost::Behind`]).
+//! When the recorder is behind and has all that RTL_BUFFER allows, completed dispatches stay in their slots until it has room;
+//! forwarding goes on. When no slot is left, packets pass unrecorded ([`Lost::Behind`]).
 //!
-//! Queues that nothing was submitted to for a while are idle: their slots serve other queues, and where there are many,
-//! each pass looks at some of them only.
+//! Queues without submissions for a while are idle: their slots serve other queues, and where there are many, each pass looks at
+//! some of them only.
 
 mod copies;
 pub mod oldest;
@@ -31,7 +31,7 @@ use crate::collect::queue_channel::{self, AT_ONCE, Arrivals, BLOCK};
 use crate::collect::shared::Shared;
 use crate::collect::slot::Slot;
 
-/// After this number of passes all dispatches of a queue are looked at.
+/// Every pass of this number looks at all dispatches of a queue.
 const THOROUGH: u32 = 16;
 
 /// Passes without anything in flight after which a queue is idle.
@@ -45,21 +45,21 @@ const TURNS: usize = 8;
 const STOCK: usize = 2048;
 
 pub struct Collector {
-    /// The queues in use first, then the idle ones.
+    /// Queues in use first, then the idle ones.
     queues: Vec<QueueState>,
-    /// How many are in use.
+    /// Number of queues in use.
     active: usize,
-    /// The idle one that is looked at next, from the first idle one.
+    /// The idle queue that is looked at next, from the first idle one.
     turn: usize,
-    /// Idle ones that have not had their turn since all had theirs.
+    /// Idle queues that have not had their turn since all had theirs.
     left: usize,
-    /// Kept for its capacity.
+    /// Empty between uses, kept for its capacity.
     #[expect(clippy::vec_box, reason = "a slot moves from queue to list and back as it is")]
     slots: Vec<Box<Slot>>,
     copies: Option<copies::Copies>,
     sender: Sender<Dispatch>,
     passes: u32,
-    /// When the oldest dispatches were looked for, in ns of CLOCK_BOOTTIME.
+    /// Time in ns of CLOCK_BOOTTIME at which the oldest dispatches were looked for.
     watched: i64,
 }
 
@@ -79,7 +79,7 @@ impl Collector {
         }
     }
 
-    /// The copies, of which there is one queue.
+    /// All copies share one queue.
     pub fn add_copies(&mut self, arrivals: CopyArrivals) {
         self.copies = Some(copies::Copies::new(arrivals));
     }
@@ -90,7 +90,7 @@ impl Collector {
         self.begin_again();
     }
 
-    /// Looks at everything in flight once. Nothing is left out when `thorough`.
+    /// Looks once at everything in flight; `thorough` includes idle queues and dispatches far behind the oldest.
     pub fn pass<R: Resolve>(&mut self, thorough: bool, shared: &Shared<R>) -> Pass {
         self.passes = self.passes.wrapping_add(1);
         let thorough = thorough || self.passes.is_multiple_of(THOROUGH);
@@ -101,7 +101,7 @@ impl Collector {
         for at in 0..self.active {
             self.pass_over(at, thorough, share, &mut allowance, &mut pass, shared);
         }
-        // A signal that waits for us and that no queue in use has been submitted with is an idle queue's.
+        // A waiting signal that no queue in use has is one of an idle queue.
         let are_forwarded = shared.forwards.load(Ordering::Acquire) > pass.forwards;
         let woken = self.wake(thorough || are_forwarded);
         for at in woken..self.active {
@@ -145,7 +145,7 @@ impl Collector {
         queue.quiet = if in_flight > 0 { 0 } else { queue.quiet.saturating_add(1) };
     }
 
-    /// Hands on the completed dispatches of this queue; the number of those that are still in flight.
+    /// Hands over the completed dispatches of this queue; returns the number of those that are still in flight.
     pub fn harvest<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) -> usize {
         let Some(at) = self.at(queue) else { return 0 };
         let queue = &mut self.queues[at];
@@ -165,27 +165,27 @@ impl Collector {
         self.queues.iter().position(|state| state.arrivals.queue == queue)
     }
 
-    /// Idle queues have changed their places: all get a turn anew.
+    /// Called when idle queues have changed their places: each gets a turn anew.
     fn begin_again(&mut self) {
         self.left = self.queues.len() - self.active;
     }
 
-    /// An idle queue is in use again.
+    /// Puts an idle queue into use.
     fn activate(&mut self, at: usize) {
         self.queues[at].quiet = 0;
         self.queues.swap(at, self.active);
         self.active += 1;
     }
 
-    /// Looks at the idle queues whose turn it is, or at all; those with something submitted are in use from now on. How many
-    /// were in use before.
+    /// Looks at the idle queues whose turn it is, or at all, and puts those with submissions into use. Returns the number of
+    /// queues that were in use before.
     fn wake(&mut self, all: bool) -> usize {
         let before = self.active;
         let idle = self.queues.len() - before;
         let count = if all { idle } else { idle.div_ceil(TURNS).max(LOOKED_AT).min(idle) };
         for _ in 0..count {
             self.turn = if self.turn + 1 < self.queues.len() { (self.turn + 1).max(before) } else { before };
-            // Another one takes its place, whose turn may have been missed.
+            // Another queue takes its place, whose turn may have been missed.
             while self.turn >= self.active && !self.queues[self.turn].arrivals.submitted.is_empty() {
                 self.activate(self.turn);
             }
@@ -194,7 +194,7 @@ impl Collector {
         before
     }
 
-    /// Queues that nothing has been submitted to for a while are idle; their slots serve others.
+    /// Makes queues idle that have had no submissions for a while; their slots serve others.
     fn retire_idle<R: Resolve>(&mut self, shared: &Shared<R>) {
         let is_tight = shared.known.budget.is_tight();
         let keep = if is_tight { 0 } else { queue_channel::share(self.queues.len()) };
@@ -215,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// Only forwards: what remains to be done for the application when recording has failed.
+    /// Only forwards completions, which the application still needs when recording has failed.
     pub fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
         let mut pass = Pass::default();
         for queue in &mut self.queues {
@@ -223,7 +223,7 @@ impl Collector {
             queue.forward(shared);
             while let Some(slot) = queue.running.pop_front() {
                 leave(&slot, Lost::Failure, shared);
-                // A packet may still carry the slot's signal: it is never used again.
+                // A packet may still carry the slot's signal, so the slot is leaked.
                 std::mem::forget(slot);
             }
             pass.forwards += queue.forwards.len();
@@ -235,14 +235,14 @@ impl Collector {
         pass
     }
 
-    /// True where packets were submitted that no pass has seen.
+    /// True if packets were submitted that no pass has seen.
     #[must_use]
     pub fn is_behind(&self) -> bool {
         let are_copies = self.copies.as_ref().is_some_and(copies::Copies::is_behind);
         are_copies || self.queues.iter().any(|queue| !queue.arrivals.submitted.is_empty())
     }
 
-    /// Takes leave of a queue that has been destroyed: what had not completed never will.
+    /// Removes a queue that has been destroyed, whose other dispatches never complete.
     pub fn remove<R: Resolve>(&mut self, queue: QueueOrdinal, shared: &Shared<R>) {
         let Some(mut at) = self.at(queue) else { return };
         if at < self.active {
@@ -254,7 +254,7 @@ impl Collector {
         self.begin_again();
         queue.accept();
         queue.forward(shared);
-        // The recorder may be behind; the queue is gone all the same.
+        // This hands over even while the recorder is behind, because the queue is gone.
         while queue.collect(true, &mut self.sender, shared) > 0 {}
         shared.forwards.fetch_sub(queue.forwards.len(), Ordering::Release);
         let slots = queue.running.drain(..).chain(queue.forwards.drain(..));
@@ -265,14 +265,14 @@ impl Collector {
         self.sender.flush();
     }
 
-    /// The recording ends: what has not completed is lost. Gives up the sender, so that the recorder ends too.
+    /// Ends the recording: dispatches that have not completed are lost. Drops the sender, so that the recorder ends too.
     pub fn end<R: Resolve>(mut self, shared: &Shared<R>) {
         self.queues.iter_mut().for_each(QueueState::accept);
         self.show_oldest(clock::now(), true, shared);
         for queue in &mut self.queues {
             for slot in queue.running.drain(..).chain(queue.forwards.drain(..)) {
                 leave(&slot, Lost::Unfinished, shared);
-                // Its packet may complete later and write to its signal, which therefore stays.
+                // The packet may complete later and write to the slot's signal, so the slot is leaked.
                 std::mem::forget(slot);
             }
         }

@@ -1,7 +1,7 @@
-//! The copies that the application asks the runtime for, from the call until they have completed.
+//! Copies, from the application's call until they have completed.
 //!
-//! The application's signal stays with its copy where that can be watched ([`crate::collect::signal_tracker`]). Else the copy gets a signal of
-//! ours, and the collector decrements the application's at its completion.
+//! The application's signal stays with its copy where it can be watched ([`crate::collect::signal_tracker`]). Otherwise the copy
+//! gets a signal of ours, and the collector decrements the application's when the copy completes.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use crate::base::counters::{Lost, Skipped};
 use crate::base::memory;
 use crate::base::spsc::{self, Consumer, Producer};
 use crate::base::try_lock::lock;
-use crate::collect::copy_or_barrier::{COPIES, Copy, CopyOrBarrier, What};
+use crate::collect::copy_or_barrier::{COPIES, Copy, CopyOrBarrier, CopyOrBarrierKind};
 use crate::collect::names::Resolve;
 use crate::collect::queue_channel::is_paused;
 use crate::collect::shared::Shared;
@@ -18,27 +18,25 @@ use crate::collect::signals::{Signal, Ticks};
 use crate::collect::slot::Slot;
 use crate::events::thread::{self, Submitter};
 
-/// Copies in flight at most.
+/// Limit on the copies in flight.
 const BOUND: usize = 1 << 14;
 
-/// Copies of a block of the queue to the collector.
+/// Copies in a block of the queue to the collector.
 const PLACES: usize = 64;
 
-/// How the completion of a copy is noticed.
+/// The way in which the completion of a copy is noticed.
 #[derive(Debug)]
 pub enum CompletionSource {
-    /// By the application's signal with this handle, which the copy carries.
+    /// The copy carries the application's signal with this handle.
     Watched(u64),
-    /// By the slot's signal, which the copy carries; then the application's is decremented.
+    /// The copy carries the slot's signal; at its completion the application's is decremented.
     Forward(Box<Slot>, Signal),
-    /// It is known already when it ran, if the runtime said so.
+    /// The copy has completed, at these times in ns if the runtime had them.
     Done(Option<(i64, i64)>),
 }
 
-/// A copy that was submitted.
 #[derive(Debug)]
-pub struct Flying {
-    /// How its completion is noticed.
+pub struct InFlightCopy {
     pub source: CompletionSource,
     /// [`CopyOrBarrier::correlation`].
     pub correlation: u64,
@@ -48,47 +46,47 @@ pub struct Flying {
     copy: Copy,
 }
 
-impl Flying {
-    /// The copy with its times.
+impl InFlightCopy {
+    /// Adds the times in ns.
     #[must_use]
     pub fn completed(&self, (start, end): (i64, i64)) -> CopyOrBarrier {
         let Self { enqueued, from, copy, .. } = *self;
         let (correlation, Submitter { tid, range, .. }) = (from.link(self.correlation), from);
-        CopyOrBarrier { start, end, correlation, enqueued, range, tid, what: What::Copy(copy) }
+        CopyOrBarrier { start, end, correlation, enqueued, range, tid, what: CopyOrBarrierKind::Copy(copy) }
     }
 }
 
 /// A copy that is about to be submitted.
-pub enum Begun {
+pub enum StartedCopy {
     /// It is recorded.
-    Recorded(Flying, Before),
-    /// It goes through as it is, and is lost.
+    Recorded(InFlightCopy, FormerTimes),
+    /// It is submitted unchanged, and counted as lost.
     Lost(Lost),
-    /// It goes through as it is, because recording is paused.
+    /// It is submitted unchanged, because recording is paused.
     Paused,
 }
 
 /// The times that a signal held before it was watched.
-pub type Before = Option<(Ticks, Ticks)>;
+pub type FormerTimes = Option<(Ticks, Ticks)>;
 
 /// The half of the threads that copy.
 pub struct Copies {
     numbers: AtomicU64,
-    /// A copy costs the runtime a lock too.
-    submitted: Mutex<Producer<Flying, PLACES>>,
+    /// A mutex suffices, because the runtime takes a lock for each copy, too.
+    submitted: Mutex<Producer<InFlightCopy, PLACES>>,
     in_flight: Arc<AtomicUsize>,
     arrivals: Mutex<Option<Arrivals>>,
 }
 
 pub struct Arrivals {
     /// Copies that were submitted and not looked at yet.
-    pub submitted: Consumer<Flying, PLACES>,
+    pub submitted: Consumer<InFlightCopy, PLACES>,
     in_flight: Arc<AtomicUsize>,
 }
 
 impl Arrivals {
-    /// `count` copies are not in flight any more.
-    pub fn landed(&self, count: usize) {
+    /// Called when `count` copies are no longer in flight.
+    pub fn retire(&self, count: usize) {
         self.in_flight.fetch_sub(count, Ordering::Relaxed);
     }
 }
@@ -113,16 +111,16 @@ impl Copies {
         lock(&self.arrivals).take()
     }
 
-    /// Prepares a copy that is about to be submitted with `signal`, the application's, which
-    /// [tells of copies](Signal::tells_of_copies).
-    pub fn begin<R: Resolve>(&self, copy: Copy, signal: Signal, shared: &Shared<R>) -> Begun {
+    /// Prepares a copy that is about to be submitted with the application's `signal`, which must [have times of
+    /// copies](Signal::has_copy_times).
+    pub fn begin<R: Resolve>(&self, copy: Copy, signal: Signal, shared: &Shared<R>) -> StartedCopy {
         if is_paused() {
             shared.release(signal.handle());
-            return Begun::Paused;
+            return StartedCopy::Paused;
         }
         if memory::is_short() {
             shared.release(signal.handle());
-            return Begun::Lost(Lost::Memory);
+            return StartedCopy::Lost(Lost::Memory);
         }
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed);
         if in_flight >= BOUND {
@@ -133,45 +131,49 @@ impl Copies {
         }
         let correlation = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
         let enqueued = shared.moment_of_submission();
-        let flying = |source| Flying { source, correlation, enqueued, from: thread::current(), copy };
+        let in_flight_copy =
+            |source| InFlightCopy { source, correlation, enqueued, from: thread::current(), copy };
         if let Some(before) = shared.signal_tracker.watch_copy(signal, correlation, &*shared.runtime) {
             shared.copies.forget(signal.handle());
-            return Begun::Recorded(flying(CompletionSource::Watched(signal.handle())), Some(before));
+            return StartedCopy::Recorded(
+                in_flight_copy(CompletionSource::Watched(signal.handle())),
+                Some(before),
+            );
         }
         let gpu = copy.source.or(copy.destination).unwrap_or_default();
         let slot = match shared.pool.one(&*shared.runtime, gpu) {
             Ok(slot) => slot,
             Err(why) => return self.give_up(signal, why, shared),
         };
-        if !slot.own.tells_of_copies() {
+        if !slot.own.has_copy_times() {
             shared.pool.give_back(slot);
             return self.give_up(signal, Lost::Times, shared);
         }
         slot.own.set_copy_ticks(Ticks::default());
         shared.copies.forwards.fetch_add(1, Ordering::Relaxed);
-        Begun::Recorded(flying(CompletionSource::Forward(slot, signal)), None)
+        StartedCopy::Recorded(in_flight_copy(CompletionSource::Forward(slot, signal)), None)
     }
 
-    fn give_up<R: Resolve>(&self, signal: Signal, why: Lost, shared: &Shared<R>) -> Begun {
+    fn give_up<R: Resolve>(&self, signal: Signal, why: Lost, shared: &Shared<R>) -> StartedCopy {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         shared.release(signal.handle());
-        Begun::Lost(why)
+        StartedCopy::Lost(why)
     }
 
-    /// The runtime has accepted the copy.
-    pub fn submitted<R: Resolve>(&self, begun: Begun, shared: &Shared<R>) {
+    /// Called when the runtime has accepted the copy.
+    pub fn submitted<R: Resolve>(&self, begun: StartedCopy, shared: &Shared<R>) {
         shared.known.copies.see(1);
-        let flying = match begun {
-            Begun::Recorded(flying, _) => flying,
-            Begun::Lost(why) => return shared.known.copies.lose(why, 1),
-            Begun::Paused => return shared.known.copies.skip(Skipped::Paused, 1),
+        let in_flight_copy = match begun {
+            StartedCopy::Recorded(in_flight_copy, _) => in_flight_copy,
+            StartedCopy::Lost(why) => return shared.known.copies.lose(why, 1),
+            StartedCopy::Paused => return shared.known.copies.skip(Skipped::Paused, 1),
         };
-        let forwards = matches!(flying.source, CompletionSource::Forward(..));
+        let forwards = matches!(in_flight_copy.source, CompletionSource::Forward(..));
         // Places were reserved for all copies in flight, so there is one.
-        if let Err(flying) = lock(&self.submitted).push(flying) {
+        if let Err(in_flight_copy) = lock(&self.submitted).push(in_flight_copy) {
             shared.known.copies.lose(Lost::Failure, 1);
-            // The copy carries the slot's signal: it must not be used again.
-            std::mem::forget(flying);
+            // The copy carries the slot's signal, so the slot is leaked.
+            std::mem::forget(in_flight_copy);
         }
         if forwards {
             shared.parker.notify_at_once();
@@ -180,26 +182,26 @@ impl Copies {
         }
     }
 
-    /// The runtime has refused the copy: nothing has happened.
-    pub fn refused<R: Resolve>(&self, begun: Begun, signal: Signal, shared: &Shared<R>) {
-        let Begun::Recorded(flying, before) = begun else { return };
+    /// Called when the runtime has refused the copy: undoes [`Copies::begin`].
+    pub fn refused<R: Resolve>(&self, begun: StartedCopy, signal: Signal, shared: &Shared<R>) {
+        let StartedCopy::Recorded(in_flight_copy, before) = begun else { return };
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
         if let Some(before) = before {
-            shared.signal_tracker.never_mind(signal, flying.correlation, before);
+            shared.signal_tracker.restore(signal, in_flight_copy.correlation, before);
         }
-        if let CompletionSource::Forward(slot, _) = flying.source {
+        if let CompletionSource::Forward(slot, _) = in_flight_copy.source {
             shared.copies.forwards.fetch_sub(1, Ordering::Release);
             shared.pool.give_back(slot);
         }
     }
 }
 
-impl Begun {
-    /// The handle of the signal that the copy is to carry, where it is not the application's.
+impl StartedCopy {
+    /// Handle of the signal that the copy is to carry, if it is not the application's.
     #[must_use]
     pub fn own(&self) -> Option<u64> {
         match self {
-            Self::Recorded(Flying { source: CompletionSource::Forward(slot, _), .. }, _) => {
+            Self::Recorded(InFlightCopy { source: CompletionSource::Forward(slot, _), .. }, _) => {
                 Some(slot.own.handle())
             }
             _ => None,

@@ -1,69 +1,67 @@
 //! Copies and barriers, and their path from the collector to the recorder.
 //!
-//! It is a path of its own, so that dispatches stay small and the common path is not made longer for rare ops.
+//! The path is separate from that of dispatches, so that dispatches stay small and rare ops cost the common path nothing.
 
 use std::sync::Mutex;
 
 use crate::base::try_lock::lock;
 use crate::collect::dispatch::QueueOrdinal;
 
-/// The numbers of copies and barriers ([`CopyOrBarrier::correlation`]) begin behind these, so that no op has the number of another
-/// kind of op.
+/// The numbers of copies and barriers ([`CopyOrBarrier::correlation`]) begin behind these, so that ops of different kinds never
+/// share a number.
 pub const COPIES: u64 = 1 << 40;
 /// See [`COPIES`].
 pub const BARRIERS: u64 = 2 << 40;
 
-/// An op that is no kernel, and when it ran.
+/// An op that is no kernel, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyOrBarrier {
-    /// When it started, in ns of CLOCK_BOOTTIME.
+    /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// When it ended, in ns of CLOCK_BOOTTIME; not before `start`.
+    /// In ns of CLOCK_BOOTTIME; not before `start`.
     pub end: i64,
     /// Unique among all ops of the process, rising in the order of submission.
     pub correlation: u64,
-    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    /// Time of the submission in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
     /// The innermost range in which it was submitted; 0 for none.
     pub range: u64,
     /// The thread that submitted it.
     pub tid: u32,
-    pub what: What,
+    pub what: CopyOrBarrierKind,
 }
 
-/// An op that is no kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// Bytes went from one agent to another.
+pub enum CopyOrBarrierKind {
     Copy(Copy),
     /// A barrier packet, which only waits.
     Barrier {
         queue: QueueOrdinal,
-        /// The number of the GPU.
+        /// Number of the GPU.
         gpu: u16,
     },
 }
 
-/// A copy as it is asked for.
+/// A copy as the application submits it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copy {
-    /// How many bytes, without what lies between rows.
+    /// Bytes, without gaps between rows.
     pub bytes: u64,
-    /// The number of the GPU that is read from; `None` is the host.
+    /// Number of the GPU that is read from; `None` is the host.
     pub source: Option<u16>,
-    /// The number of the GPU that is written to; `None` is the host.
+    /// Number of the GPU that is written to; `None` is the host.
     pub destination: Option<u16>,
 }
 
-/// Entries at most between collector and recorder: 4 MB.
+/// Limit on the entries between collector and recorder, 4 MB.
 const BOUND: usize = 1 << 16;
 
-/// The way from the collector to the recorder. Neither is a thread of the application, so neither can make one wait.
+/// The channel from the collector to the recorder. Neither is a thread of the application, so neither can make one wait.
 #[derive(Debug, Default)]
 pub struct CopiesAndBarriers(Mutex<Vec<CopyOrBarrier>>);
 
 impl CopiesAndBarriers {
-    /// Takes the op, unless the recorder is so far behind that there is no room: then the answer is false.
+    /// False if the recorder is so far behind that there is no room.
     #[must_use]
     pub fn put(&self, op: CopyOrBarrier) -> bool {
         let mut ops = lock(&self.0);
@@ -94,7 +92,7 @@ mod tests {
             enqueued: 0,
             range: 0,
             tid: 1,
-            what: What::Barrier { queue: QueueOrdinal(0), gpu: 0 },
+            what: CopyOrBarrierKind::Barrier { queue: QueueOrdinal(0), gpu: 0 },
         };
         assert!((0..BOUND as u64).all(|number| channel.put(op(number))));
         assert!(!channel.put(op(0)));

@@ -1,40 +1,40 @@
 //! One completed dispatch, as the collector hands it to the recorder.
 
-/// A kernel: its place in the registry of [`crate::base::kernels::Kernel`]s. Two kernels that were loaded at the same
-/// address one after the other have different ids.
+/// Position in the registry of [`crate::base::kernels::Kernel`]s. Two kernels that were loaded at the same address one after the
+/// other have different ids.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KernelId(pub u32);
 
 impl KernelId {
-    /// No kernel: the packet is a barrier.
+    /// Stands for no kernel: the packet is a barrier.
     pub const BARRIER: Self = Self(u32::MAX);
 }
 
-/// A queue: its place in the registry of [`Queue`]s, which counts from 0 in the order of their creation. An address
-/// that is used again is another queue.
+/// Position in the registry of [`Queue`]s, which counts from 0 in the order of their creation. Queues that had an address one
+/// after the other are different.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueOrdinal(pub u32);
 
 /// A queue that the application created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
-    /// The number of its GPU: [`crate::base::gpus::Gpu::number`].
+    /// The GPU's [`crate::base::gpus::Gpu::number`].
     pub gpu: u16,
-    /// The address of its `hsa_queue_t`.
+    /// Address of the `hsa_queue_t`.
     pub address: u64,
-    /// Where its packets are: `hsa_queue_t::base_address`.
+    /// Address of the packets: `hsa_queue_t::base_address`.
     pub hardware: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
-    /// When it started, in ns of CLOCK_BOOTTIME.
+    /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
-    /// When it ended, in ns of CLOCK_BOOTTIME; after `start`.
+    /// In ns of CLOCK_BOOTTIME; after `start`.
     pub end: i64,
     /// Unique within the process, from 1, rising in the order of submission within a queue.
     pub correlation: u64,
-    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    /// Time of the submission in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
     /// The innermost range in which it was submitted; 0 for none.
     pub range: u64,
@@ -50,18 +50,18 @@ pub struct Dispatch {
     pub scratch: u32,
     /// Work-items of a work-group.
     pub workgroup: [u16; 3],
-    /// The number of the GPU: [`crate::base::gpus::Gpu::number`].
+    /// The GPU's [`crate::base::gpus::Gpu::number`].
     pub gpu: u16,
 }
 
 /// A dispatch that has not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
-    /// Without times.
+    /// The dispatch, without times.
     pub dispatch: Dispatch,
-    /// When it was first seen as the oldest of its queue, in ns of CLOCK_BOOTTIME.
+    /// Time in ns of CLOCK_BOOTTIME at which it was first seen as the oldest of its queue.
     pub since: i64,
 }
 
-// A dispatch is copied twice on its way to the file.
+// A dispatch is copied twice on its way to the file, so its size matters.
 const _: () = assert!(size_of::<Dispatch>() <= 80);

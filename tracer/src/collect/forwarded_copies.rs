@@ -6,26 +6,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::base::try_lock::lock;
 
-/// The times of copies that carried a signal of ours: the runtime does not know them for the application's signal.
+/// Times of copies that carried a signal of ours: the runtime has none for the application's signal.
 #[derive(Debug, Default)]
 pub struct ForwardedCopies {
     /// Copies whose completion is still to be forwarded.
     pub forwards: AtomicUsize,
-    /// When the last copy ran that was forwarded to a signal, by its handle.
+    /// Times in ns of the last copy that was forwarded to a signal, by its handle.
     times: Mutex<HashMap<u64, (i64, i64)>>,
-    /// The number of entries, for a check without the lock.
+    /// Number of entries, for a check without the lock.
     count: AtomicUsize,
 }
 
 impl ForwardedCopies {
-    /// A copy that ran then is about to be forwarded to this signal.
+    /// Stores the times of a copy that is about to be forwarded to this signal.
     pub fn keep(&self, signal: u64, times: (i64, i64)) {
         let mut all = lock(&self.times);
         all.insert(signal, times);
         self.count.store(all.len(), Ordering::Release);
     }
 
-    /// The signal is used for something else, or destroyed.
+    /// Called when the signal is used for something else, or destroyed.
     pub fn forget(&self, signal: u64) {
         if self.count.load(Ordering::Acquire) > 0 {
             let mut all = lock(&self.times);
@@ -34,7 +34,7 @@ impl ForwardedCopies {
         }
     }
 
-    /// When the copy ran that completed last with this signal, if that was forwarded.
+    /// Times of the copy that completed last with this signal, if it was forwarded.
     #[must_use]
     pub fn times(&self, signal: u64) -> Option<(i64, i64)> {
         if self.count.load(Ordering::Acquire) == 0 {

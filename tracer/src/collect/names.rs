@@ -1,4 +1,4 @@
-//! Which kernel a packet launches: the one that is at its address when it is submitted.
+//! Finds the kernel that a packet launches: the one that is at its address when it is submitted.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -12,7 +12,7 @@ use crate::base::try_lock::lock;
 use crate::collect::dispatch::KernelId;
 
 pub trait Resolve: Send + Sync {
-    /// The kernel at this address now.
+    /// The kernel that is at this address now.
     fn resolve(&self, kernel_object: u64) -> Option<Kernel>;
 }
 
@@ -22,13 +22,13 @@ impl Resolve for Loader {
     }
 }
 
-/// A kernel that was resolved, and in which generation.
+/// A kernel that was resolved, and the generation in which it was.
 type Resolved = (u32, KernelId);
 
-/// Names of the kernels that were dispatched; nothing is looked up for the others.
+/// Kernels that were dispatched; others are never resolved.
 pub struct Names<R = Loader> {
     resolver: Option<R>,
-    /// Rises whenever an address may have come to mean another kernel.
+    /// Rises whenever an address may have become that of another kernel.
     generation: AtomicU32,
     known: Mutex<HashMap<u64, (Resolved, Kernel)>>,
 }
@@ -40,21 +40,21 @@ impl<R> Names<R> {
         Self { resolver, generation: AtomicU32::new(1), known: Mutex::default() }
     }
 
-    /// The generation that a cached answer must be of.
+    /// Cached kernels are valid only in this generation.
     #[inline]
     pub fn generation(&self) -> u32 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// From now on every address is looked up again.
+    /// Makes every address be resolved again.
     pub fn invalidate(&self) {
         self.generation.fetch_add(1, Ordering::Release);
     }
 }
 
 impl<R: Resolve> Names<R> {
-    /// The kernel at this address, new in `kernels` unless it was there before. `generation` was read before the
-    /// packet was looked at.
+    /// The kernel at this address, which is added to `kernels` unless it is there. `generation` was read before the packet was
+    /// looked at.
     pub fn id(&self, kernel_object: u64, generation: u32, kernels: &Registry<Kernel>) -> KernelId {
         let mut known = lock(&self.known);
         if let Some((resolved, _)) = known.get(&kernel_object).filter(|((at, _), _)| *at == generation) {
@@ -62,7 +62,7 @@ impl<R: Resolve> Names<R> {
         }
         let found = self.resolver.as_ref().and_then(|resolver| resolver.resolve(kernel_object));
         let kernel = found.unwrap_or_else(|| nameless(kernel_object));
-        // Code objects that come and go at one address leave one entry as long as they are equal.
+        // Equal code objects that are loaded at one address one after the other leave one entry.
         let id = match known.get(&kernel_object) {
             Some(((_, id), before)) if *before == kernel => *id,
             _ => KernelId(kernels.add(kernel.clone())),
@@ -79,7 +79,7 @@ impl Names<Loader> {
         }
     }
 
-    /// An executable is about to be destroyed.
+    /// Called before an executable is destroyed.
     pub fn destroy(&self, executable: hsa_executable_t) {
         if let Some(loader) = &self.resolver {
             loader.destroy(executable);
@@ -88,14 +88,14 @@ impl Names<Loader> {
     }
 }
 
-/// A kernel that no loaded code object has, called as rocm-trace-lite calls it.
+/// A kernel that no loaded code object has, with the name that rocm-trace-lite gives it.
 fn nameless(kernel_object: u64) -> Kernel {
     Kernel { mangled: format!("kernel_{kernel_object:#x}"), kernel_object, ..Kernel::default() }
 }
 
 const CACHED: usize = 256;
 
-/// A queue's own memory of the kernels it launched: looking there needs no lock.
+/// A queue's own cache of the kernels that it launched, which needs no lock.
 pub struct Cache {
     /// Kernel object, generation, kernel.
     entries: Box<[(u64, u32, KernelId); CACHED]>,
@@ -108,14 +108,14 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// The kernel at this address, where it is known here.
+    /// The kernel at this address, if it is cached.
     #[inline]
     pub fn known(&self, object: u64, generation: u32) -> Option<KernelId> {
         let entry = &self.entries[Self::place(object)];
         (entry.0 == object && entry.1 == generation).then_some(entry.2)
     }
 
-    /// Kernel descriptors are 64 bytes and lie side by side.
+    /// Kernel descriptors have 64 bytes and are adjacent.
     fn place(object: u64) -> usize {
         (object >> 6) as usize % CACHED
     }
@@ -137,16 +137,16 @@ mod tests {
 
     use super::*;
 
-    /// Every address is a kernel of the name that is set now; counts how often it is asked.
+    /// Resolves every address to a kernel with the present name, and counts the calls.
     #[derive(Default)]
     struct Loaded {
         name: Mutex<&'static str>,
-        asked: AtomicU64,
+        calls: AtomicU64,
     }
 
     impl Resolve for &Loaded {
         fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
-            self.asked.fetch_add(1, Ordering::Relaxed);
+            self.calls.fetch_add(1, Ordering::Relaxed);
             let mangled = (*self.name.lock().unwrap()).to_owned();
             (!mangled.is_empty()).then(|| Kernel { mangled, kernel_object, ..Kernel::default() })
         }
@@ -159,7 +159,7 @@ mod tests {
         let (mut one, mut other) = (Cache::default(), Cache::default());
         let id = one.id(0x1000, &names, &kernels);
         assert_eq!([one.id(0x1000, &names, &kernels), other.id(0x1000, &names, &kernels)], [id; 2]);
-        assert_eq!(loaded.asked.load(Ordering::Relaxed), 1);
+        assert_eq!(loaded.calls.load(Ordering::Relaxed), 1);
     }
 
     #[test]

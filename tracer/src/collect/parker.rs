@@ -1,4 +1,4 @@
-//! How the collector sleeps, and how it is woken without a cost to those who do not need to wake it.
+//! The collector's sleep, from which other threads wake it at no cost where it does not sleep.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering, fence};
@@ -22,18 +22,18 @@ impl Parker {
         let _ = self.sleeper.set(thread);
     }
 
-    /// Wakes the collector where it is asleep without a time limit: for work that can wait for the end of a doze.
+    /// Wakes the collector if it sleeps without a time limit, for work that can wait for the end of a short sleep.
     #[inline]
     pub fn notify(&self) {
-        // Between putting the work down and looking whether someone sleeps, as `park` does it the other way
-        // round: one of the two sees the other.
+        // The fence is between storing the work and checking for a sleeper, and `park` has one the other way round, so that one
+        // of the two sees the other.
         fence(Ordering::SeqCst);
         if self.state.load(Ordering::Relaxed) == ASLEEP {
             self.wake();
         }
     }
 
-    /// Wakes the collector where it is not awake: for work that cannot wait.
+    /// Wakes the collector if it sleeps at all, for work that cannot wait.
     #[inline]
     pub fn notify_at_once(&self) {
         fence(Ordering::SeqCst);
@@ -51,8 +51,8 @@ impl Parker {
         }
     }
 
-    /// Parks for `most`, without limit where that is `None`, or until it is notified; not at all when `is_work`
-    /// finds some. May return early. Only called by the thread that it belongs to.
+    /// Parks for `most`, without limit where that is `None`, or until it is notified; not at all when `is_work` finds some. May
+    /// return early. Only the collector's thread calls this.
     pub fn park(&self, most: Option<Duration>, is_work: impl FnOnce() -> bool) {
         self.state.store(if most.is_some() { DOZING } else { ASLEEP }, Ordering::Relaxed);
         fence(Ordering::SeqCst);
@@ -85,7 +85,7 @@ mod tests {
                 parker.set_thread(std::thread::current());
                 let mut done = 0;
                 while done < ROUNDS {
-                    // Alternately: work that interrupts a doze, work that interrupts a sleep.
+                    // Work alternately interrupts a sleep with a limit and one without.
                     let most = (done % 2 == 0).then_some(Duration::from_secs(3600));
                     parker.park(most, || work.load(Ordering::Relaxed) > done);
                     done = work.load(Ordering::Relaxed).max(done);

@@ -1,5 +1,5 @@
-//! A queue as the tracer sees it: two halves, one for the threads that submit and one for the collector, joined
-//! by two queues through which slots go to the collector and come back.
+//! The two halves of a queue, one for the threads that submit and one for the collector. Two queues between them carry slots to
+//! the collector and back.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ use crate::collect::signals::Signal;
 use crate::collect::slot::{CompletionSource, Slot, Submission};
 use crate::events::thread::{self, Submitter};
 
-/// Slots that the submitting thread takes from the pool when its queue has none: as many as the queue has, but at first,
-/// and at most.
+/// Slots that a submitting thread takes from the pool when its queue has none: as many as the queue has, but at least and at most
+/// these.
 pub const BLOCK: (usize, usize) = (8, 64);
 
-/// Slots of a block of the queues between the two halves.
+/// Slots in a block of the queues between the two halves.
 const PLACES: usize = 64;
 
 /// Slots that a queue in use has at least where few are in use, so that a burst finds them.
@@ -32,13 +32,13 @@ const USUAL: usize = 2048;
 /// Free slots that are spread over all queues in use, 6 MB.
 const SPREAD: usize = 8 * USUAL;
 
-/// Slots that are made or moved at once: that must not keep the collector from what it is there for.
+/// Limit on the slots that are made or moved at once, so that the collector's other work is not delayed.
 pub const AT_ONCE: usize = 2048;
 
-/// How many times what was in flight at once a queue has slots.
+/// Number of slots of a queue for each slot that was in flight at once.
 const AHEAD: usize = 2;
 
-/// The part of its slots that a queue which needs fewer gives up with each pass.
+/// A queue that needs fewer slots gives up one in this number with each pass.
 const DECAY: usize = 64;
 
 /// Free slots of each queue where there are `queues`.
@@ -62,19 +62,19 @@ pub struct Submissions {
 
 pub struct Arrivals {
     pub queue: QueueOrdinal,
-    /// The number of its GPU.
+    /// Number of the GPU.
     pub gpu: u16,
     /// Slots that were submitted and not looked at yet.
     pub submitted: Consumer<Box<Slot>, PLACES>,
-    /// Has the other half give all slots but that number back.
-    pub lender: Option<Box<dyn Fn(usize) + Send>>,
+    /// Makes the other half give back all slots beyond this number.
+    pub release_slots: Option<Box<dyn Fn(usize) + Send>>,
     free: Producer<Box<Slot>, PLACES>,
     owned: Arc<AtomicUsize>,
-    /// Slots that it needed lately; those beyond it go to the pool when they become free.
+    /// Slots that were needed lately; those beyond it go to the pool when they become free.
     wanted: usize,
 }
 
-/// The two halves of a new queue.
+/// Makes the two halves of a new queue.
 #[must_use]
 pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
     let (submitted_in, submitted_out) = spsc::unbounded();
@@ -88,31 +88,38 @@ pub fn queue_channel(queue: QueueOrdinal, gpu: u16) -> (Submissions, Arrivals) {
         owned: Arc::clone(&owned),
         cache: Cache::default(),
     };
-    let arrivals =
-        Arrivals { queue, gpu, submitted: submitted_out, lender: None, free: free_in, owned, wanted: 0 };
+    let arrivals = Arrivals {
+        queue,
+        gpu,
+        submitted: submitted_out,
+        release_slots: None,
+        free: free_in,
+        owned,
+        wanted: 0,
+    };
     (submissions, arrivals)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// It goes on as the application wrote it, and nobody looks after it.
+    /// The packet goes on unchanged, and its completion is not noticed.
     Passed,
-    /// It goes on as the application wrote it; its signal is watched.
+    /// The packet goes on unchanged, and its signal is watched.
     Watched,
     Changed,
-    /// It carries our signal, and someone may wait for what we forward.
+    /// The packet carries our signal, and the application may wait for the one that we forward to.
     Forwarded,
 }
 
 impl Submissions {
-    /// The number of the queue's GPU.
+    /// Number of the queue's GPU.
     #[must_use]
     pub fn gpu(&self) -> u16 {
         self.gpu
     }
 
-    /// Does for a packet of the usual kind what [`Self::submit`] does for all: a kernel without a completion signal,
-    /// launched before, with a free slot at hand. `from` is the calling thread. False, and nothing has happened, for any other.
+    /// Does the work of [`Self::submit`] for a packet of the usual kind: a kernel without a completion signal, launched before,
+    /// with a free slot at hand. `from` is the calling thread. Returns false, and does nothing, for any other packet.
     ///
     /// Nothing in here can panic, allocate or wait.
     #[inline(always)]
@@ -137,8 +144,7 @@ impl Submissions {
         true
     }
 
-    /// Counts a packet that is about to be submitted and, where it is a kernel that is recorded, puts it on its way
-    /// to the collector.
+    /// Counts a packet that is about to be submitted and, if it is a recorded kernel, hands it over to the collector.
     pub fn submit<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         if !packet.is_kernel() {
             return self.submit_other(packet, shared);
@@ -162,7 +168,7 @@ impl Submissions {
         self.carry(submission, packet, shared)
     }
 
-    /// Puts a packet that is recorded on its way to the collector.
+    /// Hands a recorded packet over to the collector.
     fn carry<R: Resolve>(
         &mut self,
         submission: Submission,
@@ -195,9 +201,9 @@ impl Submissions {
         verdict
     }
 
-    /// A packet that is no kernel, or a kernel with a signal of which nothing is recorded. A program that sees the signal of a barrier
-    /// or a kernel may conclude that the kernels before it have ended: while signals of kernels are still to be forwarded,
-    /// its own comes after them.
+    /// Handles a packet that is no kernel, or an unrecorded kernel with a signal. A program that sees the signal of a barrier or
+    /// a kernel may conclude that the kernels before it have ended: while signals of kernels are still to be forwarded, its own
+    /// is forwarded after them.
     fn submit_other<R: Resolve>(&mut self, packet: &mut Packet, shared: &Shared<R>) -> Verdict {
         if shared.records_barriers && packet.is_barrier() {
             let correlation = BARRIERS + shared.known.barriers.see(1) + 1;
@@ -228,10 +234,10 @@ impl Submissions {
 
     #[inline(always)]
     fn hand_over<R: Resolve>(&mut self, slot: Box<Slot>, shared: &Shared<R>) {
-        // The queue has places for all slots that the queue owns, so there is one.
+        // The queue has places for all slots that it owns, so there is one.
         if let Err(slot) = self.submitted.push(slot) {
             shared.counters_of(&slot.submission).lose(Lost::Failure, 1);
-            // The packet carries its signal: it must not be used again.
+            // The packet carries the slot's signal, so the slot is leaked.
             std::mem::forget(slot);
         }
     }
@@ -251,7 +257,7 @@ impl Submissions {
         count(counters);
     }
 
-    /// How a dispatch that carries the application's own signal is noticed.
+    /// The way in which the completion of a dispatch with the application's own signal is noticed.
     fn completion_source<R: Resolve>(
         completion: u64,
         dispatch: u64,
@@ -272,9 +278,9 @@ impl Submissions {
     /// The signal with which the application submits a packet.
     fn signal(completion: u64) -> Signal {
         #[expect(unsafe_code, reason = "the handle is in a packet")]
-        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes.
-        // A watched signal is looked at later only under the lock that its destruction takes; a forwarded one is
-        // decremented in place of the packet.
+        // SAFETY: the packet that carries the signal is about to be submitted, so it is alive until that completes. A watched
+        // signal is looked at later only under the lock that its destruction takes; a forwarded one is decremented in place of
+        // the packet.
         unsafe {
             Signal::new(completion)
         }
@@ -306,13 +312,13 @@ impl Submissions {
         self.fresh.pop().ok_or(Lost::Failure)
     }
 
-    /// How often to give slots back until this queue has `keep`.
+    /// Number of calls of `give_back` until this queue has `keep` slots.
     #[must_use]
     pub fn rounds(&self, keep: usize) -> usize {
         self.owned.load(Ordering::Relaxed).saturating_sub(keep).div_ceil(BLOCK.1)
     }
 
-    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more. It gives a
+    /// Gives free slots back to all queues until this one has `keep`, and the memory that it needed for more. It gives only a
     /// block of them back at once, because a thread that submits meanwhile waits.
     pub fn give_back<R: Resolve>(&mut self, keep: usize, shared: &Shared<R>) {
         for _ in 0..BLOCK.1 {
@@ -327,7 +333,7 @@ impl Submissions {
     }
 }
 
-/// True where nothing that this thread submits now is recorded.
+/// True if nothing that this thread submits now is recorded.
 pub fn is_paused() -> bool {
     recording_state::is_paused() || thread::is_paused()
 }
@@ -350,9 +356,9 @@ impl Arrivals {
         shared.pool.give_back(slot);
     }
 
-    /// Takes and makes free slots ahead of need, so that the threads that submit make none: twice as many as were in
-    /// flight at once when a pass began, because the next pass may come late. Makes at most `allowance` of them, of which
-    /// it takes what it makes; `slots` is an empty list, kept for its room.
+    /// Takes and makes free slots ahead of need, so that the threads that submit make none: twice as many as were in flight at
+    /// once when a pass began, because the next pass may come late. Makes at most `allowance` slots, which it reduces by their
+    /// number; `slots` is an empty list, kept for its capacity.
     pub fn grow_ahead<R: Resolve>(
         &mut self,
         in_flight: usize,
@@ -373,7 +379,7 @@ impl Arrivals {
             return;
         }
         let most = (missing - shared.pool.take(missing, slots)).min(*allowance);
-        // At the bound the thread that submits counts what is lost.
+        // At the bound the thread that submits counts the losses.
         *allowance -= shared.pool.make(most, slots, &*shared.runtime, self.gpu).unwrap_or(0);
         let owned = self.owned.fetch_add(slots.len(), Ordering::Relaxed) + slots.len();
         let has_room = self.reserve(owned);
@@ -387,7 +393,7 @@ impl Arrivals {
         }
     }
 
-    /// Makes places for this number of slots, those included that a thread may take from the pool before the next pass.
+    /// Makes places for this number of slots, including those that a thread may take from the pool before the next pass.
     fn reserve(&self, slots: usize) -> bool {
         !memory::is_short() && self.submitted.reserve(slots) && self.free.reserve(slots)
     }
@@ -397,13 +403,13 @@ impl Arrivals {
         self.owned.load(Ordering::Relaxed) > slots
     }
 
-    /// Nothing is in flight, and has not been for a while: all slots but `keep` serve other queues.
+    /// Called when nothing has been in flight for a while: gives all slots beyond `keep` to other queues.
     pub fn shrink(&mut self, keep: usize) {
         self.wanted = keep;
         if self.has_more_than(keep)
-            && let Some(lend) = &self.lender
+            && let Some(release) = &self.release_slots
         {
-            lend(keep);
+            release(keep);
         }
         self.free.trim(self.owned.load(Ordering::Relaxed));
     }

@@ -17,32 +17,31 @@ use crate::collect::dispatch::{InFlight, Queue};
 /// Kernels, queues, GPUs and counters of a recording.
 #[derive(Debug, Default)]
 pub struct RecorderState {
-    /// By [`crate::collect::dispatch::KernelId`].
+    /// Indexed by [`crate::collect::dispatch::KernelId`].
     pub kernels: Registry<Kernel>,
-    /// By [`crate::collect::dispatch::QueueOrdinal`].
+    /// Indexed by [`crate::collect::dispatch::QueueOrdinal`].
     pub queues: Registry<Queue>,
-    /// The GPUs whose queues may be among them.
+    /// The GPUs of these queues, and others.
     pub gpus: Registry<Gpu>,
-    /// How often the collector has handed on everything that had completed.
+    /// Number of passes in which the collector has handed over everything that had completed.
     pub passes: AtomicU64,
-    /// Of dispatches.
+    /// Counts of dispatches.
     pub counters: Counters,
-    /// Of ranges and markers.
+    /// Counts of ranges and markers.
     pub ranges: Counters,
     pub copies: Counters,
-    /// Only where barriers are recorded.
+    /// Zero where barriers are not recorded.
     pub barriers: Counters,
     /// Packets of queues that are not intercepted: all of them are lost.
     pub packets: Counters,
-    /// By source.
+    /// Indexed by source.
     pub calls: [Counters; Source::ALL.len()],
     /// The bound on memory of dispatches on their way to the file.
     pub budget: Arc<Budget>,
-    /// Copies and barriers on their way to the recorder.
     pub copies_and_barriers: CopiesAndBarriers,
     /// The file is created before there is anything to write, because the process may have no right to do so later.
     pub creates_file: AtomicBool,
     pub cost: Cost,
-    /// Dispatches that are in flight for long.
+    /// Dispatches that have been in flight for a long time.
     pub in_flight: Mutex<Vec<InFlight>>,
 }

@@ -7,17 +7,17 @@ use hsa_sys::bindings::{HSA_STATUS_SUCCESS, hsa_agent_t, hsa_amd_profiling_async
 use crate::base::api::Api;
 use crate::collect::signals::Signal;
 
-/// The runtime, or what stands for it in a test. Callable from any thread.
+/// The runtime, or its replacement in a test. Callable from any thread.
 pub trait Runtime: Send + Sync {
-    /// A tick of a GPU's clock in ns of CLOCK_BOOTTIME.
+    /// Converts a tick of a GPU's clock to ns of CLOCK_BOOTTIME.
     fn translate(&self, gpu: u16, tick: u64) -> Option<i64>;
-    /// When the copy ran that completed with this signal, in ns of CLOCK_BOOTTIME.
+    /// Start and end of the copy that completed with this signal, in ns of CLOCK_BOOTTIME.
     fn copy_times(&self, signal: Signal) -> Option<(i64, i64)>;
     /// Decrements an application's signal, as its packet would have, and wakes its waiters.
     fn decrement(&self, signal: Signal);
-    /// A signal of value 1 for packets on this GPU that nobody waits for.
+    /// Makes a signal of value 1 for packets on this GPU that nobody waits for.
     fn create_signal(&self, gpu: u16) -> Option<Signal>;
-    /// Gives a signal back that no packet carries any more.
+    /// Destroys a signal that no packet carries any more.
     fn destroy_signal(&self, signal: Signal);
 }
 
@@ -29,7 +29,6 @@ pub struct Live {
 }
 
 impl Live {
-    /// The runtime with these GPUs.
     #[must_use]
     pub fn new(api: Api, agents: Vec<u64>) -> Self {
         Self { api, agents }
@@ -50,37 +49,37 @@ impl Runtime for Live {
     }
 
     fn copy_times(&self, signal: Signal) -> Option<(i64, i64)> {
-        let ask = self.api.get_async_copy_time?;
+        let copy_time = self.api.get_async_copy_time?;
         let mut time = hsa_amd_profiling_async_copy_time_t { start: 0, end: 0 };
         // SAFETY: a signal that is watched is alive, and `time` outlives the call.
-        let status = unsafe { ask(hsa_signal_t { handle: signal.handle() }, &raw mut time) };
+        let status = unsafe { copy_time(hsa_signal_t { handle: signal.handle() }, &raw mut time) };
         let times = (i64::try_from(time.start).ok()?, i64::try_from(time.end).ok()?);
         (status == HSA_STATUS_SUCCESS).then_some(times)
     }
 
     fn decrement(&self, signal: Signal) {
         if let Some(subtract) = self.api.core.hsa_signal_subtract_screlease_fn {
-            // SAFETY: the packet that should have decremented the signal has just completed: the application keeps
-            // a signal alive until its packets have.
+            // SAFETY: the packet that should have decremented the signal has just completed, and the application keeps a signal
+            // alive until its packets have.
             unsafe { subtract(hsa_signal_t { handle: signal.handle() }, 1) };
         }
     }
 
     fn create_signal(&self, gpu: u16) -> Option<Signal> {
         let create = self.api.core.hsa_signal_create_fn?;
-        // Consumers without a CPU among them: the runtime then makes a signal that is memory and nothing else
-        // (hsa_amd_signal_create in hsa_ext_amd.cpp), so a dispatch costs no interrupt and no event.
+        // Without a CPU among the consumers the runtime makes a signal that is only memory (hsa_amd_signal_create in
+        // hsa_ext_amd.cpp), so a dispatch costs no interrupt and no event.
         let consumer = self.agent(gpu)?;
         let mut signal = hsa_signal_t { handle: 0 };
         // SAFETY: both pointers outlive the call.
         let status = unsafe { create(1, 1, &raw const consumer, &raw mut signal) };
-        // SAFETY: the runtime has just made it, and its owner (a slot) destroys it last.
+        // SAFETY: the runtime has just made the signal, and its owner (a slot) destroys it last.
         (status == HSA_STATUS_SUCCESS && signal.handle != 0).then(|| unsafe { Signal::new(signal.handle) })
     }
 
     fn destroy_signal(&self, signal: Signal) {
         if let Some(destroy) = self.api.core.hsa_signal_destroy_fn {
-            // SAFETY: the owner of the slot gives it up, and no packet carries it.
+            // SAFETY: the owner of the slot gives the signal up, and no packet carries it.
             unsafe { destroy(hsa_signal_t { handle: signal.handle() }) };
         }
     }

@@ -1,4 +1,4 @@
-//! The state that all threads of the tracer, and all of the application that pass through it, have in common.
+//! The state that all threads of the tracer share with the application's threads in its hooks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
@@ -17,58 +17,58 @@ use crate::collect::runtime::Runtime;
 use crate::collect::signal_tracker::SignalTracker;
 use crate::collect::slot::{Pool, Submission};
 
-/// How far the recording is. It only ever goes on.
+/// The phase of the recording, which only advances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Phase {
     Recording,
-    /// The process ends, or the runtime does: packets go through as they are.
+    /// The process or the runtime ends: packets are passed on unchanged.
     Ended,
-    /// The tracer failed and is out of the way: packets go through as they are.
+    /// The tracer failed and has disabled itself: packets are passed on unchanged.
     Failed,
-    /// A forked child: nothing here is its own.
+    /// This is a forked child, which owns nothing of the recording.
     Forked,
 }
 
-/// Why packets may not take the fast path.
+/// The reasons why packets may not take the fast path.
 mod slow {
-    /// Each packet is told of, or the clock is read for it.
+    /// Each packet is printed, or the clock is read for it.
     pub(super) const ALWAYS: u8 = 1;
-    /// Nothing is recorded for now.
+    /// Recording is paused.
     pub(super) const PAUSED: u8 = 2;
-    /// Nothing is recorded any more.
+    /// The recording has ended.
     pub(super) const OVER: u8 = 4;
     /// The next packet is timed.
     pub(super) const SAMPLE: u8 = 8;
-    /// There is no memory for what is submitted now.
+    /// There is no memory for packets that are submitted now.
     pub(super) const SHORT: u8 = 16;
 }
 
 pub struct Shared<R> {
     phase: AtomicU8,
-    /// Why packets may not take the fast path: bits of [`slow`].
+    /// Bits of [`slow`]: the reasons why packets may not take the fast path.
     slow: AtomicU8,
     ending: AtomicBool,
-    /// Each packet is reported on standard error (RTL_DEBUG=2).
-    pub told: bool,
+    /// True if each packet is printed on standard error (RTL_DEBUG=2).
+    pub prints_packets: bool,
     pub mode: Mode,
-    /// A batch of more packets than this that is not in the queue's own ring is passed on as it is
+    /// A batch of more packets than this that is not in the queue's own ring is passed on unchanged
     /// ([`crate::intercept::staging`]).
     pub largest_staged: u64,
-    /// Kernels, queues and counters: what the recorder knows too.
+    /// Kernels, queues and counters, which the recorder shares.
     pub known: Arc<RecorderState>,
     pub names: Names<R>,
     /// The application's signals that are watched.
     pub signal_tracker: SignalTracker,
-    /// Decrements that the application's signals wait for, but for those of copies.
+    /// Decrements that the application's signals wait for, without those of copies.
     pub forwards: AtomicUsize,
     pub copies: ForwardedCopies,
     pub records_barriers: bool,
-    /// The time at which an op is enqueued is recorded.
+    /// True if the time at which an op is enqueued is recorded.
     times_submissions: bool,
     pub pool: Pool,
-    /// The collector makes slots ahead of need: not once the runtime may be about to end, which has counted on all signals
-    /// being its own again.
+    /// True if the collector makes slots ahead of need. It must not once the runtime may be about to end, because all signals
+    /// have to be given back to the runtime by then.
     pub makes_slots_ahead: AtomicBool,
     pub parker: Parker,
     pub runtime: Box<dyn Runtime>,
@@ -85,7 +85,7 @@ impl<R: Resolve> Shared<R> {
             phase: AtomicU8::new(Phase::Recording as u8),
             slow: AtomicU8::new(0),
             ending: AtomicBool::new(false),
-            told: false,
+            prints_packets: false,
             mode,
             largest_staged: u64::MAX,
             pool: Pool::new(Arc::clone(&known)),
@@ -102,7 +102,6 @@ impl<R: Resolve> Shared<R> {
         }
     }
 
-    /// How far the recording is.
     #[inline]
     pub fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Relaxed) {
@@ -118,41 +117,41 @@ impl<R: Resolve> Shared<R> {
         self.phase.load(Ordering::Relaxed) == Phase::Recording as u8
     }
 
-    /// Ends the recording: the collector's thread is to come to its end, however far the recording was.
+    /// Ends the recording, and the collector's thread, in any phase.
     pub fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
         self.advance(Phase::Ended);
     }
 
-    /// True where the collector's thread is to come to its end.
+    /// True if the collector's thread is to end.
     pub fn is_ending(&self) -> bool {
         self.ending.load(Ordering::SeqCst)
     }
 
-    /// Tells of each packet from now on.
-    pub fn tell_packets(&mut self) {
-        self.told = true;
+    /// Prints each packet from now on.
+    pub fn print_packets(&mut self) {
+        self.prints_packets = true;
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
-    /// Records from now on when ops are enqueued: none takes the fast path, which reads no clock.
+    /// Records the time at which each op is enqueued. No packet takes the fast path then, which reads no clock.
     pub fn time_submissions(&mut self) {
         self.times_submissions = true;
         self.slow.fetch_or(slow::ALWAYS, Ordering::SeqCst);
     }
 
-    /// When an op is enqueued that is enqueued now, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    /// The time of an op that is enqueued now, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub fn moment_of_submission(&self) -> i64 {
         if self.times_submissions { clock::now() } else { 0 }
     }
 
-    /// True where a packet of the usual kind may take the fast path.
+    /// True if a packet of the usual kind may take the fast path.
     #[inline]
     pub fn is_usual(&self) -> bool {
         self.slow.load(Ordering::Relaxed) == 0
     }
 
-    /// From now on, whether dispatches are left out: then no packet takes the fast path.
+    /// Starts or stops leaving out dispatches; while they are left out, no packet takes the fast path.
     pub fn pause(&self, is_paused: bool) {
         if is_paused {
             self.slow.fetch_or(slow::PAUSED, Ordering::SeqCst);
@@ -162,17 +161,17 @@ impl<R: Resolve> Shared<R> {
         self.parker.notify_at_once();
     }
 
-    /// The next packet is timed.
-    pub fn ask_for_sample(&self) {
+    /// Requests that the next packet is timed.
+    pub fn request_sample(&self) {
         self.slow.fetch_or(slow::SAMPLE, Ordering::Relaxed);
     }
 
-    /// True where only the due sample keeps this packet from the fast path. The sample is taken with it.
+    /// True if only the due sample keeps this packet from the fast path. The sample is taken by this call.
     pub fn takes_sample(&self) -> bool {
         self.slow.fetch_and(!slow::SAMPLE, Ordering::Relaxed) == slow::SAMPLE
     }
 
-    /// No packet takes the fast path any more: there is no memory for it ([`memory::is_short`]). Allocates nothing.
+    /// Called when there is no memory for the fast path ([`memory::is_short`]). Allocates nothing.
     pub fn run_short(&self) {
         self.slow.fetch_or(slow::SHORT, Ordering::SeqCst);
     }
@@ -184,7 +183,7 @@ impl<R: Resolve> Shared<R> {
         self.parker.notify_at_once();
     }
 
-    /// The tracer has failed: from now on it is out of the way.
+    /// Disables the tracer after a failure.
     pub fn fail(&self) {
         static SAID: AtomicBool = AtomicBool::new(false);
         self.advance(Phase::Failed);
@@ -193,7 +192,7 @@ impl<R: Resolve> Shared<R> {
         }
     }
 
-    /// Why a dispatch that is submitted now is lost, when it is.
+    /// The reason why a dispatch that is submitted now is lost, if it is.
     pub fn loss(&self) -> Option<Lost> {
         match self.phase() {
             Phase::Recording => memory::is_short().then_some(Lost::Memory),
@@ -208,12 +207,12 @@ impl<R: Resolve> Shared<R> {
         if submission.kernel == KernelId::BARRIER { &self.known.barriers } else { &self.known.counters }
     }
 
-    /// True where signals of the application wait for the collector.
+    /// True if signals of the application wait for the collector.
     pub fn is_forwarding(&self) -> bool {
         self.forwards.load(Ordering::Acquire) > 0 || self.copies.forwards.load(Ordering::Acquire) > 0
     }
 
-    /// The signal goes into other hands than those of what we watch or have forwarded.
+    /// Called before the signal is used for something that is not watched or forwarded.
     pub fn release(&self, signal: u64) {
         self.signal_tracker.release(signal, &*self.runtime);
         self.copies.forget(signal);

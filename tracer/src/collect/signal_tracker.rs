@@ -1,12 +1,12 @@
-//! The application's own completion signals that are left in their packets and watched.
+//! Watches the application's own completion signals, which stay in their packets.
 //!
-//! A kernel, barrier or copy that carries a signal of value 1 keeps it, so its value, its timing and its times are the application's
-//! business alone; the tracer only reads the times. But the application may use the signal again, or destroy it,
-//! as soon as it has waited for it. So before that happens (the next packet or copy that carries it, its destruction)
-//! the times are harvested into the table, where the collector finds them.
+//! A kernel, barrier or copy with a signal of value 1 keeps it, so its value, its timing and its times remain the application's;
+//! the tracer only reads the times. But the application may use the signal again, or destroy it, as soon as it has waited for it.
+//! So before that happens (the next packet or copy that carries it, or its destruction) the times are harvested into the table,
+//! where the collector finds them.
 //!
-//! A signal is read only under the lock of its shard, and `hsa_signal_destroy` takes that lock first: a signal that is
-//! in the table without times is alive.
+//! A signal is read only under the lock of its shard, and `hsa_signal_destroy` takes that lock first, so a signal in the table
+//! without times is alive.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -20,11 +20,10 @@ const SHARDS: usize = 1024;
 /// The state of a dispatch or copy by its watched signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// Not completed yet.
     Pending,
-    /// Completed; these are its times, unknown ones where the hardware wrote none.
+    /// Completed, with its times if the hardware wrote any.
     Done(Ticks),
-    /// A copy, completed; when it ran, as the runtime reports it, in ns. Only the runtime knows whose clock that was.
+    /// A completed copy, with its start and end in ns from the runtime, which alone knows whose clock the times are of.
     Copied(Option<(i64, i64)>),
     /// Another op got the signal before this one had completed.
     Missed,
@@ -33,7 +32,7 @@ pub enum Completion {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     signal: Signal,
-    /// The dispatch or copy: its correlation id.
+    /// Correlation id of the dispatch or copy.
     dispatch: u64,
     is_copy: bool,
     /// The completion that was seen when another op got the signal.
@@ -42,7 +41,7 @@ struct Entry {
 
 impl Entry {
     fn poll(&self, runtime: &dyn Runtime) -> Completion {
-        // The value first: where the dispatch has completed, its times are there.
+        // The value is read first: if the dispatch has completed, its times are there.
         let completed = self.signal.value() < 1;
         let ticks = if self.is_copy { self.signal.copy_ticks() } else { self.signal.ticks() };
         if !completed && !ticks.are_known() {
@@ -55,7 +54,6 @@ impl Entry {
     }
 }
 
-/// The signals that are watched.
 #[derive(Debug)]
 pub struct SignalTracker {
     shards: Box<[Mutex<Vec<Entry>>]>,
@@ -69,14 +67,13 @@ impl Default for SignalTracker {
 
 impl SignalTracker {
     fn shard(&self, handle: u64) -> MutexGuard<'_, Vec<Entry>> {
-        // Signals are 64 bytes and lie side by side.
+        // Signals have 64 bytes and are adjacent.
         let shard = (handle >> 6) as usize % SHARDS;
         lock(&self.shards[shard])
     }
 
-    /// Watches the signal for a dispatch that is about to be submitted with it; false, and nothing is watched,
-    /// where the signal cannot tell when this dispatch completes: another one that carries it is running, or its
-    /// value is not 1.
+    /// Watches the signal for a dispatch that is about to be submitted with it. Returns false, and does not watch it, where it
+    /// cannot tell when this dispatch completes: another one that carries it is running, or its value is not 1.
     pub fn watch(&self, signal: Signal, dispatch: u64, runtime: &dyn Runtime) -> bool {
         let mut shard = self.shard(signal.handle());
         if !is_free(&mut shard, signal, runtime) || !signal.is_user() || signal.value() != 1 {
@@ -87,8 +84,8 @@ impl SignalTracker {
         true
     }
 
-    /// As [`SignalTracker::watch`], for a copy and a signal that [tells of copies](Signal::tells_of_copies). The times that the
-    /// signal had, for [`SignalTracker::never_mind`].
+    /// Watches a signal that [has times of copies](Signal::has_copy_times) for a copy, as [`SignalTracker::watch`] does. Returns
+    /// the times that the signal had, for [`SignalTracker::restore`].
     pub fn watch_copy(&self, signal: Signal, copy: u64, runtime: &dyn Runtime) -> Option<(Ticks, Ticks)> {
         let mut shard = self.shard(signal.handle());
         if !is_free(&mut shard, signal, runtime) || signal.value() != 1 {
@@ -101,8 +98,8 @@ impl SignalTracker {
         Some(before)
     }
 
-    /// The copy was refused: the signal is as it was.
-    pub fn never_mind(&self, signal: Signal, copy: u64, (ticks, copy_ticks): (Ticks, Ticks)) {
+    /// Called when the copy was refused: gives the signal back its times.
+    pub fn restore(&self, signal: Signal, copy: u64, (ticks, copy_ticks): (Ticks, Ticks)) {
         self.forget(signal.handle(), copy);
         signal.set_ticks(ticks);
         if copy_ticks != ticks {
@@ -110,7 +107,7 @@ impl SignalTracker {
         }
     }
 
-    /// Harvests what is known before the signal goes into other hands: another packet, a copy, its destruction.
+    /// Harvests completions before the signal is used for something else: another packet, a copy, its destruction.
     pub fn release(&self, handle: u64, runtime: &dyn Runtime) {
         for entry in self.shard(handle).iter_mut() {
             if entry.signal.handle() == handle && entry.harvest.is_none() {
@@ -136,13 +133,13 @@ impl SignalTracker {
         completion
     }
 
-    /// Forgets the dispatch, however far it is.
+    /// Forgets the dispatch, completed or not.
     pub fn forget(&self, handle: u64, dispatch: u64) {
         self.shard(handle).retain(|entry| entry.dispatch != dispatch);
     }
 
-    /// Gives `signal`, which is the application's, the times of a dispatch that ran with another signal, unless a
-    /// dispatch that carries it is still running and will bring its own.
+    /// Gives the application's `signal` the times of a dispatch that ran with another signal, unless a dispatch that carries it
+    /// is still running and will write its own.
     pub fn set_ticks(&self, signal: Signal, ticks: Ticks, runtime: &dyn Runtime) {
         let mut shard = self.shard(signal.handle());
         if is_free(&mut shard, signal, runtime) && signal.is_user() {
@@ -151,7 +148,7 @@ impl SignalTracker {
     }
 }
 
-/// True where nothing that is watched carries the signal any more. Completed ops are harvested.
+/// True if no watched op carries the signal any more. Completed ops are harvested.
 fn is_free(shard: &mut [Entry], signal: Signal, runtime: &dyn Runtime) -> bool {
     for entry in shard.iter_mut().filter(|entry| entry.signal == signal && entry.harvest.is_none()) {
         match entry.poll(runtime) {
@@ -167,7 +164,7 @@ mod tests {
     use super::*;
     use crate::collect::signals::fake::{Memory, signal};
 
-    /// It tells when a copy ran, in ticks that are ns, and nothing else.
+    /// A runtime that gives times of copies, in ticks that are ns, and nothing else.
     struct NoRuntime;
 
     impl Runtime for NoRuntime {
@@ -198,7 +195,7 @@ mod tests {
         assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Pending);
         memory.complete(10, 20);
         assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Done(TICKS));
-        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Missed, "told once");
+        assert_eq!(tracker.poll(memory.handle(), 1, &NoRuntime), Completion::Missed, "returned once");
     }
 
     #[test]
@@ -311,7 +308,7 @@ mod tests {
         memory.set(1);
         let before = tracker.watch_copy(signal(&memory), 1, &NoRuntime).unwrap();
         assert!(!signal(&memory).copy_ticks().are_known());
-        tracker.never_mind(signal(&memory), 1, before);
+        tracker.restore(signal(&memory), 1, before);
         assert_eq!(signal(&memory).ticks(), Ticks { start: 1, end: 2 });
         assert_eq!(signal(&memory).copy_ticks(), Ticks { start: 3, end: 4 });
         assert!(tracker.watch(signal(&memory), 2, &NoRuntime), "nothing carries it");

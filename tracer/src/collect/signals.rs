@@ -1,7 +1,7 @@
 //! Signals as the GPU sees them: 64 bytes that the hardware writes when a packet completes.
 //!
-//! A handle is the address of an `amd_signal_t` (amd_hsa_signal.h), in every release of the runtime, because
-//! the hardware reads the same address from the packet. Reading it costs a load; asking the runtime costs a call.
+//! A handle is the address of an `amd_signal_t` (amd_hsa_signal.h), in every release of the runtime, because the hardware reads
+//! the same address from the packet. Reading the memory costs a load, where the runtime's function costs a call.
 
 #![expect(unsafe_code, reason = "the memory belongs to the runtime and is written by the GPU")]
 
@@ -13,7 +13,7 @@ use hsa_sys::bindings::amd_signal_t;
 /// `AMD_SIGNAL_KIND_USER`: a signal with a value, no doorbell.
 const USER: i64 = 1;
 
-/// The fields that the runtime keeps behind the hardware's 64 bytes: `SharedSignal` of core/inc/signal.h, unchanged from
+/// Offsets of fields that the runtime keeps behind the hardware's 64 bytes: `SharedSignal` of core/inc/signal.h, unchanged from
 /// ROCr 5.2.3 to the development branch of 2025. A DMA engine writes the times of a copy there.
 mod copy {
     pub(super) const START: usize = 64;
@@ -33,7 +33,7 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// True where the hardware has written both.
+    /// True if the hardware has written both.
     #[must_use]
     pub fn are_known(self) -> bool {
         self.start != 0 && self.end != 0
@@ -48,8 +48,8 @@ impl Signal {
     /// The signal with this handle, which is not 0.
     ///
     /// A program destroys signals of every kind, those of other processes (IPC) included, by `hsa_signal_destroy`, whose hook
-    /// comes first: times are put aside and what is forwarded is decremented before the signal is gone. The memory of another
-    /// process's signal is mapped until then, whatever that process does. A tool beneath this one, which destroys past the
+    /// comes first: times are harvested and forwarded signals are decremented before the signal is gone. The memory of another
+    /// process's signal stays mapped until then, whatever that process does. A tool beneath this one, which destroys past the
     /// hook, destroys signals that it puts into packets after this one has seen them.
     ///
     /// # Safety
@@ -66,22 +66,22 @@ impl Signal {
 
     fn at(&self, offset: usize) -> &AtomicU64 {
         let field = (self.0 as usize + offset) as *mut u64;
-        // SAFETY: the signal is alive, as `new` was promised; its fields are 8 bytes, aligned, and everyone else
-        // (the GPU, the runtime) writes them as a whole.
+        // SAFETY: the signal is alive, as `new` was promised; its fields have 8 bytes and are aligned, and everyone else (the
+        // GPU, the runtime) writes them as a whole.
         unsafe { AtomicU64::from_ptr(field) }
     }
 
     fn signed(&self, offset: usize) -> &AtomicI64 {
         let field = (self.0 as usize + offset) as *mut i64;
-        // SAFETY: as in `at`.
+        // SAFETY: the field is alive and aligned, as in `at`.
         unsafe { AtomicI64::from_ptr(field) }
     }
 
-    /// Has the processor fetch it, which the GPU wrote last.
+    /// Makes the processor fetch the memory, which the GPU wrote last.
     #[inline]
     pub fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a hint, whatever the address is.
+        // SAFETY: a prefetch is a hint, valid for any address.
         unsafe {
             std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(
                 self.0 as usize as *const i8,
@@ -108,14 +108,14 @@ impl Signal {
         Ticks { start: self.at(offset_of!(amd_signal_t, start_ts)).load(Ordering::Relaxed), end }
     }
 
-    /// True where [`Signal::copy_ticks`] are where they are expected.
+    /// True if [`Signal::copy_ticks`] are at the expected place.
     #[must_use]
-    pub fn tells_of_copies(&self) -> bool {
+    pub fn has_copy_times(&self) -> bool {
         self.is_user() && self.at(copy::MARK).load(Ordering::Relaxed) == copy::MARKED
     }
 
-    /// The times of the copy that completed last: those of a DMA engine, else those of the kernel that copied.
-    /// Only of a signal that [tells of copies](Self::tells_of_copies).
+    /// The times of the copy that completed last: those of a DMA engine, else those of the kernel that copied. Only for a signal
+    /// that [has times of copies](Self::has_copy_times).
     #[must_use]
     pub fn copy_ticks(&self) -> Ticks {
         let end = self.at(copy::END).load(Ordering::Acquire);
@@ -123,7 +123,7 @@ impl Signal {
         if ticks.are_known() { ticks } else { self.ticks() }
     }
 
-    /// Writes the times of a copy by a DMA engine. Only to a signal that [tells of copies](Self::tells_of_copies).
+    /// Writes the times of a copy by a DMA engine. Only for a signal that [has times of copies](Self::has_copy_times).
     pub fn set_copy_ticks(&self, ticks: Ticks) {
         self.at(copy::START).store(ticks.start, Ordering::Relaxed);
         self.at(copy::END).store(ticks.end, Ordering::Release);
@@ -135,19 +135,19 @@ impl Signal {
         self.at(offset_of!(amd_signal_t, end_ts)).store(ticks.end, Ordering::Release);
     }
 
-    /// Makes a signal of our own ready for the next packet: value 1, no times. Nobody waits for such a signal.
+    /// Prepares a signal of our own for the next packet: value 1, no times. Nobody waits for such a signal.
     pub fn arm(&self) {
         self.set_ticks(Ticks::default());
         self.signed(offset_of!(amd_signal_t, __bindgen_anon_1)).store(1, Ordering::Release);
     }
 }
 
-/// Signals without a runtime, for tests of everything that reads them.
+/// Signals without a runtime, for tests.
 #[cfg(test)]
 pub(crate) mod fake {
     use super::*;
 
-    /// Memory of a signal, and what a GPU does to it.
+    /// Memory of a signal, with the effects that a GPU has on it.
     #[repr(align(64))]
     pub(crate) struct Memory([AtomicI64; 16]);
 

@@ -8,23 +8,23 @@ use crate::base::headroom;
 use crate::base::memory;
 use crate::base::packet::Launch;
 use crate::base::try_lock::lock;
-use crate::collect::copy_or_barrier::{CopyOrBarrier, What};
+use crate::collect::copy_or_barrier::{CopyOrBarrier, CopyOrBarrierKind};
 use crate::collect::dispatch::{Dispatch, KernelId, QueueOrdinal};
 use crate::collect::recorder_state::RecorderState;
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::{Signal, Ticks};
 use crate::events::thread::Submitter;
 
-/// How the completion of a dispatch is noticed.
+/// The way in which the completion of a dispatch is noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionSource {
-    /// By the slot's own signal; the application gave none.
+    /// The packet carries the slot's own signal; the application gave none.
     Own,
-    /// By the application's signal with this handle, which is in the packet ([`crate::collect::signal_tracker`]).
+    /// The packet carries the application's signal with this handle ([`crate::collect::signal_tracker`]).
     Watched(u64),
-    /// By the slot's own signal; then the application's is decremented.
+    /// The packet carries the slot's own signal; at its completion the application's is decremented.
     Forward(Signal),
-    /// As [`CompletionSource::Forward`], but nothing of the packet, a barrier, is recorded.
+    /// Does as [`CompletionSource::Forward`] for a barrier that is not recorded.
     Relay(Signal),
     /// The times are known already.
     Done(Ticks),
@@ -37,16 +37,15 @@ impl CompletionSource {
     }
 }
 
-/// One packet in flight. Its signal is its own for good, so that submitting costs no call of the runtime. It fills two lines
-/// of the cache, which go from thread to thread with each dispatch.
+/// One packet in flight. A slot keeps its signal, so that submitting costs no call of the runtime. It fills two lines of the
+/// cache, which go from thread to thread with each dispatch.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Slot {
-    /// Value 1, without times, whenever the slot is free.
+    /// Has value 1 and no times whenever the slot is free.
     pub own: Signal,
-    /// How its completion is noticed.
     pub source: CompletionSource,
-    /// When it was enqueued, in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
+    /// Time of the submission in ns of CLOCK_BOOTTIME; 0 where that is not recorded.
     pub enqueued: i64,
     pub submission: Submission,
 }
@@ -64,7 +63,7 @@ pub struct Submission {
 }
 
 impl Slot {
-    /// The dispatch with its times, on this queue.
+    /// The dispatch with its times in ns, on this queue.
     #[must_use]
     pub fn completed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> Dispatch {
         let Submission { correlation, from, kernel, launch } = self.submission;
@@ -85,11 +84,11 @@ impl Slot {
         }
     }
 
-    /// The barrier with its times, on this queue.
+    /// The barrier with its times in ns, on this queue.
     #[must_use]
     pub fn passed(&self, (start, end): (i64, i64), queue: QueueOrdinal, gpu: u16) -> CopyOrBarrier {
         let Submission { correlation, from, .. } = self.submission;
-        let what = What::Barrier { queue, gpu };
+        let what = CopyOrBarrierKind::Barrier { queue, gpu };
         CopyOrBarrier {
             start,
             end,
@@ -128,7 +127,7 @@ impl Pool {
     /// Takes a spare slot or makes one.
     ///
     /// # Errors
-    /// As for [`Pool::make`].
+    /// Those of [`Pool::make`].
     pub fn one(&self, runtime: &dyn Runtime, gpu: u16) -> Result<Box<Slot>, Lost> {
         let spare = lock(&self.spare).pop();
         spare.map_or_else(|| self.make_one(runtime, gpu), Ok)
@@ -137,7 +136,7 @@ impl Pool {
     /// Makes at most `count` slots; returns their number.
     ///
     /// # Errors
-    /// Why it made none: the bound is reached, or the runtime makes no more signals.
+    /// The reason why it made none: the bound is reached, or the runtime makes no more signals.
     pub fn make(
         &self,
         count: usize,
@@ -179,7 +178,7 @@ impl Pool {
         }))
     }
 
-    /// Makes slots until `spare` are spare, at most `allowance` of them, of which it takes what it makes.
+    /// Makes slots until `spare` are spare, at most `allowance`, which it reduces by their number.
     pub fn stock(&self, spare: usize, allowance: &mut usize, runtime: &dyn Runtime, gpu: u16) {
         let missing = spare.saturating_sub(lock(&self.spare).len()).min(*allowance);
         let mut made = Vec::new();
@@ -205,7 +204,7 @@ impl Pool {
         lock(&self.spare).len()
     }
 
-    /// True where no slot has a signal of the runtime.
+    /// True if no slot has a signal of the runtime.
     pub fn is_empty(&self) -> bool {
         self.made.load(Ordering::Relaxed) == 0
     }

@@ -1,20 +1,19 @@
-//! What a thread of the application hands to the recorder.
+//! Events that threads of the application hand to the recorder.
 
 use super::calls::call::{Call, CallParams, Piece};
 use super::ranges::event::RangeEvent;
 
-/// One entry of a thread's queue. All of it lies in the queue, whose bound is therefore one of memory.
+/// An entry of a thread's queue. All its data lie in the queue, whose bound is therefore one of memory.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// Of a range, a marker or a name.
+    /// A range, a marker or a name.
     Range(RangeEvent),
-    /// Belongs to the call behind it.
+    /// Belongs to the following call.
     Params(CallParams),
-    /// Belongs to the call behind it.
+    /// Belongs to the following call.
     Arguments(Piece),
-    /// A call.
     Call(Call),
 }
 
-// Queues hold thousands of them.
+// Queues hold thousands of events, so their size matters.
 const _: () = assert!(size_of::<Event>() <= 56);

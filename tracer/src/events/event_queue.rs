@@ -4,46 +4,46 @@ use super::event::Event;
 use super::recorder_waker;
 use crate::base::spsc::{self, Bound, Consumer, Producer};
 
-/// Events of a block, 14 kB.
+/// Events of a block, which takes 14 kB.
 pub const BLOCK: usize = 256;
 
-/// Full blocks of a queue that are a reason to wake the recorder.
+/// At this number of full blocks in a queue the recorder is woken.
 const MANY: usize = 8;
 
 /// The thread's end of its queue.
 pub struct EventQueue {
     events: Producer<Event, BLOCK>,
-    /// Events for which there always is room: the ends of open ranges.
+    /// Events that always find room: the ends of open ranges.
     reserved: usize,
 }
 
 impl EventQueue {
-    /// The two ends of a queue. `None` at the bound.
+    /// Makes the two ends of a queue; `None` at the bound.
     pub fn new(bound: &'static Bound) -> Option<(Self, Consumer<Event, BLOCK>)> {
         let (events, arrived) = spsc::channel(bound)?;
         Some((Self { events, reserved: 0 }, arrived))
     }
 
-    /// Whether this number of events finds room, all of them.
+    /// Makes room for all of this number of events; false where there is none.
     #[inline]
     pub fn make_room(&mut self, events: usize) -> bool {
         self.events.make_room(events + self.reserved)
     }
 
-    /// Reserves room for one more event. The caller has made room for it.
+    /// Reserves room for one more event, for which the caller has made room.
     #[inline]
     pub fn reserve(&mut self) {
         self.reserved += 1;
     }
 
-    /// Puts an event in for which room was reserved.
+    /// Adds an event for which room was reserved.
     #[inline]
     pub fn push_reserved(&mut self, event: Event) {
         self.reserved -= 1;
         self.push(event);
     }
 
-    /// Puts an event in for which the caller has made room.
+    /// Adds an event for which the caller has made room.
     #[inline]
     pub fn push(&mut self, event: Event) {
         let _ = self.events.push(event);

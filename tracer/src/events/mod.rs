@@ -1,8 +1,7 @@
-//! Ranges, markers and calls: what threads of the application do, on its way to the recorder.
+//! Ranges, markers and calls of the application's threads, on their way to the recorder.
 //!
-//! Each thread has one queue of [`event::Event`] ([`event_queue`]), which begins with its first event. [`ranges`] and
-//! [`calls`] say what a thread puts there; [`reader`] is the recorder's side, which empties all queues and makes records
-//! of events. No thread waits.
+//! Each thread has one queue of [`event::Event`] ([`event_queue`]), which begins with its first event. [`ranges`] and [`calls`]
+//! define the events; [`reader`] is the recorder's side, which empties all queues and makes records of events. No thread waits.
 
 pub mod calls;
 pub mod event;

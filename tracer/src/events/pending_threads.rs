@@ -1,5 +1,5 @@
-//! What threads of the application have begun and no recorder knows yet: a list that they add to without a lock, and that a
-//! recorder takes as a whole.
+//! A list of new threads that no recorder knows yet: threads of the application add to it without a lock, and a recorder takes
+//! all of it.
 
 #![expect(unsafe_code, reason = "a list that several threads add to at once")]
 
@@ -10,17 +10,15 @@ struct Node<T> {
     next: *mut Node<T>,
 }
 
-/// Such a list.
+/// A stack that is added to one by one and taken as a whole.
 pub struct PendingThreads<T>(AtomicPtr<Node<T>>);
 
 impl<T: Send> PendingThreads<T> {
-    /// An empty one.
     #[must_use]
     pub const fn new() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// Adds what a recorder is to look after.
     pub fn add(&self, value: T) {
         let node = Box::into_raw(Box::new(Node { value, next: std::ptr::null_mut() }));
         let mut first = self.0.load(Ordering::Relaxed);
@@ -34,7 +32,7 @@ impl<T: Send> PendingThreads<T> {
         }
     }
 
-    /// All that were added since the last time.
+    /// Takes all values that were added since the last time.
     pub fn take(&self) -> Vec<T> {
         let mut values = Vec::new();
         if self.0.load(Ordering::Relaxed).is_null() {
@@ -42,7 +40,7 @@ impl<T: Send> PendingThreads<T> {
         }
         let mut node = self.0.swap(std::ptr::null_mut(), Ordering::Acquire);
         while !node.is_null() {
-            // SAFETY: `add` has made it, and who has taken the list is the only one who has it.
+            // SAFETY: `add` has made the node, and only one thread takes a list.
             let taken = unsafe { Box::from_raw(node) };
             values.push(taken.value);
             node = taken.next;
@@ -50,7 +48,7 @@ impl<T: Send> PendingThreads<T> {
         values
     }
 
-    /// In the child of a fork: what belongs to threads that it does not have is nobody's.
+    /// Called in the child of a fork: leaks the values, which belong to threads that the child does not have.
     pub fn forget(&self) {
         self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
     }

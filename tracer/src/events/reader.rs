@@ -11,7 +11,7 @@ use super::calls::shown::{Shown, UNATTRIBUTED};
 use super::event::Event;
 use super::event_queue::BLOCK;
 use super::pending_threads::PendingThreads;
-use super::ranges::annotation::{Annotation, Nesting, Started};
+use super::ranges::annotation::{Annotation, NestedRanges, StartedRanges};
 use crate::base::clock;
 use crate::base::cost::HOOKS;
 use crate::base::counters::Counters;
@@ -20,48 +20,44 @@ use crate::base::spsc::Consumer;
 /// Threads whose queues no recorder reads yet.
 pub static PENDING_THREADS: PendingThreads<ReaderQueue> = PendingThreads::new();
 
-/// Events that are taken from a thread at once.
+/// Limit on the events that are taken from a thread before the next thread's turn.
 const AT_ONCE: usize = 1024;
 
 /// The counters of the calls of each source.
 pub type CallCounters<'a> = [&'a Counters; Source::ALL.len()];
 
-/// Takes the records.
 pub trait RecordSink {
-    /// A range, a marker or a name.
     fn annotate(&mut self, annotation: &Annotation);
-    /// A call.
     fn add_call(&mut self, record: &CallRecord);
 }
 
-/// A thread's queue as the recorder finds it.
+/// A thread's queue, from the recorder's side.
 pub struct ReaderQueue {
     tid: u32,
     events: Consumer<Event, BLOCK>,
-    ranges: Nesting,
+    ranges: NestedRanges,
     calls: CallReader,
 }
 
-/// When the last recording ended, in ns of CLOCK_BOOTTIME.
+/// Time at which the last recording ended, in ns of CLOCK_BOOTTIME.
 static ENDED: AtomicI64 = AtomicI64::new(0);
 
-/// Reads the queues of all threads.
 pub struct Reader {
     queues: Vec<ReaderQueue>,
-    started: Started,
-    /// Calls that were begun before this belong to the recording before, which has counted them.
+    started: StartedRanges,
+    /// Calls that began before this time belong to the recording before, which has counted them.
     since: i64,
 }
 
 impl Default for Reader {
     fn default() -> Self {
-        Self { queues: Vec::new(), started: Started::default(), since: ENDED.load(Ordering::Relaxed) }
+        Self { queues: Vec::new(), started: StartedRanges::default(), since: ENDED.load(Ordering::Relaxed) }
     }
 }
 
 impl Reader {
-    /// Takes some of the events of each thread; how many that were. When there are none, all queues were empty.
-    // Profiles tell by it what ranges and calls cost from what dispatches do.
+    /// Takes some of the events of each thread; returns their number. If it is 0, all queues were empty.
+    // Not inlined, so that profiles separate the cost of ranges and calls from that of dispatches.
     #[inline(never)]
     pub fn read(&mut self, counters: CallCounters<'_>, sink: &mut impl RecordSink) -> usize {
         self.queues.append(&mut PENDING_THREADS.take());
@@ -69,14 +65,14 @@ impl Reader {
         let early = started.early();
         let mut events = 0;
         queues.retain_mut(|queue| {
-            // What a thread has counted before it went is visible after its end was seen.
+            // Once the end of a thread is seen, everything that it has counted before is visible.
             let is_abandoned = queue.events.is_abandoned();
             let taken = queue.read(started, *since, sink);
             queue.calls.count(counters);
             events += taken;
             let is_over = is_abandoned && taken == 0;
             if is_over {
-                // It has gone in the middle of them.
+                // The thread has ended within these calls.
                 queue.finish_calls(counters, started, *since, sink);
                 queue.ranges.close(|annotation| sink.annotate(&annotation));
             }
@@ -91,8 +87,7 @@ impl Reader {
         events
     }
 
-    /// The calls that were begun before this moment and that threads are in now, at most `most`: those that have taken
-    /// longest.
+    /// The calls that began before this time and that threads are in now: the `most` ones that have taken longest.
     #[must_use]
     pub fn open_calls(&self, before: i64, most: usize) -> Vec<Open> {
         let open = |queue: &'_ ReaderQueue| {
@@ -106,7 +101,7 @@ impl Reader {
         open
     }
 
-    /// Hands over the ranges that are open now, without an end. What ends later is not handed over again.
+    /// Hands over the ranges that are open now, without an end. They are not handed over again when they end.
     pub fn close_ranges(&mut self, sink: &mut impl RecordSink) {
         for queue in &mut self.queues {
             queue.ranges.close(|annotation| sink.annotate(&annotation));
@@ -114,8 +109,8 @@ impl Reader {
         self.started.close(|annotation| sink.annotate(&annotation));
     }
 
-    /// The recording ends: takes the rest, and then the ranges and calls that have not ended. The queues wait for another
-    /// recorder, which leaves out what was begun before.
+    /// Called when the recording ends: takes the rest, and then the ranges and calls that have not ended. The queues wait for
+    /// another recorder, which leaves out calls and ranges that began before.
     pub fn finish(&mut self, counters: CallCounters<'_>, sink: &mut impl RecordSink) {
         while self.read(counters, sink) > 0 {}
         for queue in &mut self.queues {
@@ -130,13 +125,18 @@ impl Reader {
 }
 
 impl ReaderQueue {
-    /// Of a thread that has just begun.
+    /// Called for a thread that has just begun.
     #[must_use]
     pub fn new(tid: u32, events: Consumer<Event, BLOCK>, shown: Arc<Shown>) -> Self {
-        Self { tid, events, ranges: Nesting::default(), calls: CallReader::new(shown) }
+        Self { tid, events, ranges: NestedRanges::default(), calls: CallReader::new(shown) }
     }
 
-    pub(super) fn read(&mut self, started: &mut Started, since: i64, sink: &mut impl RecordSink) -> usize {
+    pub(super) fn read(
+        &mut self,
+        started: &mut StartedRanges,
+        since: i64,
+        sink: &mut impl RecordSink,
+    ) -> usize {
         let mut hooks = 0;
         let taken = self.take(&mut hooks, started, since, sink);
         HOOKS.count(hooks);
@@ -146,7 +146,7 @@ impl ReaderQueue {
     fn take(
         &mut self,
         hooks: &mut usize,
-        started: &mut Started,
+        started: &mut StartedRanges,
         since: i64,
         sink: &mut impl RecordSink,
     ) -> usize {
@@ -172,17 +172,15 @@ impl ReaderQueue {
         AT_ONCE
     }
 
-    /// The calls that the thread is in.
     pub(super) fn open_calls(&self) -> impl Iterator<Item = OpenCall> {
         self.calls.open()
     }
 
-    /// Takes the rest, and then the calls that have not returned by now. What is counted as lost was read before: none of
-    /// these is among it.
+    /// Takes the rest, and then the calls that have not returned by now. Losses were read before, and include none of these.
     pub(super) fn finish_calls(
         &mut self,
         counters: CallCounters<'_>,
-        started: &mut Started,
+        started: &mut StartedRanges,
         since: i64,
         sink: &mut impl RecordSink,
     ) {

@@ -1,4 +1,4 @@
-//! Wakes the recorder, also from threads of the application, which hold no channel.
+//! Wakes the recorder, even from threads of the application, which hold no channel.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar};
@@ -12,22 +12,21 @@ pub struct Wakeup {
     pub is_urgent: AtomicBool,
     /// The recorder is to end, with or without a sender.
     pub is_over: AtomicBool,
-    /// How often it was asked to bring everything up to date, and the last of these times that it has done so.
-    pub asked: AtomicU32,
-    /// See `asked`.
+    /// Number of requests to bring everything up to date; `answered` is the last one that was met.
+    pub requested: AtomicU32,
     pub answered: AtomicU32,
     /// The recorder has ended.
     pub is_done: AtomicBool,
 }
 
 impl Wakeup {
-    /// True where an answer is outstanding.
-    pub fn is_asked(&self) -> bool {
-        self.asked.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
+    /// True if an answer is outstanding.
+    pub fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::Acquire) != self.answered.load(Ordering::Relaxed)
     }
 }
 
-/// Has the recorder do something before its time. Takes no lock, so a thread of the application may use it.
+/// Makes the recorder act before its time. Takes no lock, so a thread of the application may use it.
 #[derive(Clone, Debug)]
 pub struct Waker(Arc<Wakeup>);
 
@@ -37,16 +36,16 @@ impl Waker {
         Self(Arc::clone(wakeup))
     }
 
-    /// Wakes the recorder. One that is about to fall asleep at this moment may miss it.
-    pub fn give(&self) {
+    /// Wakes the recorder. A recorder that is about to fall asleep at this moment may miss it.
+    pub fn wake(&self) {
         self.0.is_urgent.store(true, Ordering::Release);
         self.0.has_come.notify_one();
     }
 
-    /// From now on the recorder ends as if the sender were gone; it may need to be told again to hear it at once.
+    /// Makes the recorder end as if the sender were gone. It may have to be woken again to notice at once.
     pub fn close(&self) {
         self.0.is_over.store(true, Ordering::Release);
-        self.give();
+        self.wake();
     }
 
     #[must_use]
@@ -54,22 +53,22 @@ impl Waker {
         self.0.is_done.load(Ordering::Acquire)
     }
 
-    /// Asks the recorder to bring everything up to date; a number for [`Waker::has_answered`].
+    /// Requests that the recorder brings everything up to date; returns a number for [`Waker::has_answered`].
     #[must_use]
-    pub fn ask(&self) -> u32 {
-        self.0.asked.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
+    pub fn request(&self) -> u32 {
+        self.0.requested.fetch_add(1, Ordering::AcqRel).wrapping_add(1)
     }
 
-    /// True where the recorder has answered the request with this number, or a later one.
+    /// True if the recorder has answered the request with this number, or a later one.
     #[must_use]
-    pub fn has_answered(&self, asked: u32) -> bool {
-        self.0.answered.load(Ordering::Acquire).wrapping_sub(asked).cast_signed() >= 0
+    pub fn has_answered(&self, requested: u32) -> bool {
+        self.0.answered.load(Ordering::Acquire).wrapping_sub(requested).cast_signed() >= 0
     }
 }
 
 static WAKER: Published<Waker> = Published::new();
 
-/// A recorder begins, which this wakes.
+/// Publishes the waker of a recorder that begins.
 pub fn set(waker: Waker) {
     WAKER.set(waker);
 }
@@ -79,14 +78,14 @@ pub fn get() -> Option<&'static Waker> {
     WAKER.get().filter(|waker| !waker.is_done())
 }
 
-/// Has the recorder look before its time.
+/// Wakes the recorder, if there is one.
 pub fn wake() {
     if let Some(recorder) = get() {
-        recorder.give();
+        recorder.wake();
     }
 }
 
-/// In the child of a fork: there is no recorder. Allocates and frees nothing.
+/// Called in the child of a fork, which has no recorder. Does not allocate or free.
 pub fn forget() {
     WAKER.forget();
 }

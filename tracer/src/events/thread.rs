@@ -4,24 +4,23 @@ use std::cell::Cell;
 
 use crate::events::calls;
 
-/// A thread of the application.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Submitter {
     /// The kernel's number of the thread.
     pub tid: u32,
-    /// The innermost range that is open in it; 0 for none.
+    /// The innermost range that is open in the thread; 0 for none.
     pub range: u64,
-    /// The innermost recorded call of an interface that it is in ([`crate::events::calls`]); 0 for none.
+    /// The innermost recorded call that the thread is in ([`crate::events::calls`]); 0 for none.
     pub call: u64,
 }
 
 impl Submitter {
-    /// The correlation id that links an op to its call: the call's, 0 outside of any. Where no calls are recorded, the op's
-    /// own.
+    /// The correlation id that links an op to its call: the call's, or 0 outside of any. Where no calls are recorded, it is the
+    /// op's own.
     #[inline]
     #[must_use]
     pub fn link(self, own: u64) -> u64 {
-        if calls::are_told() { self.call } else { own }
+        if calls::is_any_recorded() { self.call } else { own }
     }
 }
 
@@ -29,19 +28,19 @@ thread_local! {
     /// Tid 0 until the thread is seen for the first time.
     static SUBMITTER: Cell<Submitter> = const { Cell::new(Submitter { tid: 0, range: 0, call: 0 }) };
 
-    /// Set where the thread is not to be recorded.
+    /// True if the thread is not to be recorded.
     static PAUSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread, when it was seen before.
+/// The calling thread, if it was seen before.
 #[inline]
 #[must_use]
 pub fn known() -> Option<Submitter> {
-    // A thread that is being torn down has no memory of its own any more.
+    // A thread that is being torn down has no thread-local values any more.
     SUBMITTER.try_with(Cell::get).ok().filter(|here| here.tid != 0)
 }
 
-/// Does something with the calling thread, when it was seen before; `None` else. The value is read where it is used.
+/// Passes the calling thread to `act`, if it was seen before. The value is read where it is used.
 #[inline(always)]
 pub fn with_known<T>(act: impl FnOnce(&Cell<Submitter>) -> T) -> Option<T> {
     SUBMITTER.try_with(|here| (here.get().tid != 0).then(|| act(here))).ok().flatten()
@@ -56,23 +55,23 @@ pub fn current() -> Submitter {
     })
 }
 
-/// Only a thread that is recorded is remembered, so that a known one is never paused.
+/// Only a recorded thread is remembered, so that a known one is never paused.
 fn remember(here: Submitter) {
     if !is_paused() {
         let _ = SUBMITTER.try_with(|cell| cell.set(here));
     }
 }
 
-/// The innermost range that is open in the calling thread is now this one; 0 for none.
+/// Sets the innermost open range of the calling thread; 0 for none.
 #[inline]
 pub fn set_range(range: u64) {
     remember(Submitter { range, ..current() });
 }
 
-/// The innermost recorded call that the calling thread is in is now this one, 0 for none; the one before.
+/// Sets the innermost recorded call of the calling thread, 0 for none; returns the one before.
 #[inline]
 pub fn set_call(call: u64) -> u64 {
-    // The memory of a thread is found by a call, so it is asked for once.
+    // The thread-local value is found by a call, so it is looked up once.
     let known = SUBMITTER.try_with(|cell| {
         let here = cell.get();
         (here.tid != 0).then(|| {
@@ -87,28 +86,26 @@ pub fn set_call(call: u64) -> u64 {
     })
 }
 
-/// True where the calling thread is not to be recorded.
 #[inline]
 #[must_use]
 pub fn is_paused() -> bool {
     PAUSED.try_with(Cell::get).unwrap_or(false)
 }
 
-/// From now on, whether what the calling thread does is not to be recorded.
+/// Starts or stops leaving out the calling thread.
 pub fn pause(is_paused: bool) {
     let _ = PAUSED.try_with(|cell| cell.set(is_paused));
     let _ = SUBMITTER.try_with(|cell| cell.set(Submitter::default()));
 }
 
-/// The calling thread is the one that a fork has made: it has another number than the one that it was copied from, and
-/// no range is open in it.
+/// Called in the child of a fork: the calling thread has another number than the one that it was copied from, and no open range.
 pub fn forget() {
     let _ = SUBMITTER.try_with(|cell| cell.set(Submitter::default()));
 }
 
 #[expect(unsafe_code, reason = "calls libc")]
 fn tid() -> u32 {
-    // SAFETY: asks for a number and cannot fail.
+    // SAFETY: the call only returns a number and cannot fail.
     unsafe { libc::gettid() as u32 }
 }
 

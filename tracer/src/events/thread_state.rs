@@ -1,4 +1,4 @@
-//! The calling thread's queue of events, and what it knows of its own ranges and calls.
+//! The calling thread's queue of events, and its own knowledge of its ranges and calls.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -14,20 +14,17 @@ use crate::base::counters::{Lost, UNHANDED};
 use crate::base::headroom;
 use crate::base::spsc::Bound;
 
-/// Blocks of all queues at most: 2 million events that the recorder has not taken, 120 MB. A queue keeps two blocks when it
-/// is empty.
+/// All queues together have at most 2 million events that the recorder has not taken, in 120 MB. An empty queue keeps two blocks.
 static BOUND: Bound = Bound::new(1 << 13, 2);
 
 pub struct ThreadState {
     pub queue: EventQueue,
-    /// The ranges that are open in it.
     pub ranges: OpenRanges,
-    /// The calls that it is in.
     pub calls: ThreadCalls,
 }
 
 thread_local! {
-    /// The thread has a queue. A thread may read this that must not touch a value with a destructor.
+    /// True if the thread has a queue. This has no destructor, so any thread may read it.
     static HAS_QUEUE: Cell<bool> = const { Cell::new(false) };
 
     static STATE: RefCell<Option<ThreadState>> = const { RefCell::new(None) };
@@ -49,17 +46,17 @@ impl ThreadState {
     }
 }
 
-/// True where the calling thread has put an event into its queue before.
+/// True if the calling thread has put an event into its queue before.
 #[inline]
 pub fn has_queue() -> bool {
     HAS_QUEUE.get()
 }
 
-/// Does something with the state of the calling thread, which begins here where there is none.
+/// Passes the state of the calling thread to `act`, and makes the state where there is none.
 ///
 /// # Errors
-/// Why there is none: [`Lost::Memory`], [`Lost::Bounds`], or [`Lost::Interrupted`] at the end of a thread and in a signal
-/// handler that has interrupted another use.
+/// [`Lost::Memory`], [`Lost::Bounds`], or [`Lost::Interrupted`] at the end of a thread and in a signal handler that has
+/// interrupted another use.
 #[inline]
 pub fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Result<T, Lost> {
     if !HAS_QUEUE.get() && !headroom::for_first_use() {
@@ -76,7 +73,8 @@ pub fn with_state<T>(act: impl FnOnce(&mut ThreadState) -> T) -> Result<T, Lost>
     STATE.try_with(act).unwrap_or(Err(Lost::Interrupted))
 }
 
-/// In the child of a fork: no recorder knows of this thread's queue, and no other thread is there. Allocates and frees nothing.
+/// Called in the child of a fork, where no recorder knows of this thread's queue, and no other thread exists. Does not allocate
+/// or free.
 pub fn forget() {
     PENDING_THREADS.forget();
     UNHANDED.forget();
@@ -86,7 +84,8 @@ pub fn forget() {
     }
     let _ = STATE.try_with(|state| {
         if let Ok(mut state) = state.try_borrow_mut() {
-            // Its blocks may be in use at this moment by the parent's recorder, of which this is a copy.
+            // The blocks are leaked: they are a copy of blocks that the parent's recorder may have been using at the time of the
+            // fork.
             std::mem::forget(state.take());
         }
     });

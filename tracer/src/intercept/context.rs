@@ -1,4 +1,4 @@
-//! The context of the hooks: the runtime's functions, its GPUs and the queues that are recorded.
+//! The context of the hooks: the runtime's functions, its GPUs and the recorded queues.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,49 +24,50 @@ use crate::collect::copies::Copies;
 use crate::collect::dispatch::{Queue, QueueOrdinal};
 use crate::collect::queue_channel::{BLOCK, queue_channel};
 use crate::collect::shared::{Phase, Shared};
-use crate::intercept::cooperative::Cooperative;
+use crate::intercept::cooperative::CooperativeQueues;
 use crate::intercept::flow_control;
 use crate::intercept::staging::{self, Doorbells, Ring};
-use crate::intercept::submit::{Attached, Intercepted};
-use crate::intercept::unseen::{self, Unseen};
+use crate::intercept::submit::{InterceptedQueue, InterceptorData};
+use crate::intercept::unseen::{self, UnseenQueues};
 use crate::intercept::wrapped;
 
 /// One life of the runtime, as hooks see it.
 pub struct Context {
     /// The runtime's own functions.
     pub api: Api,
-    /// The doorbells that must be rung with care, on a runtime that needs it.
+    /// Doorbells that must be rung with care, on a runtime that needs it.
     pub doorbells: Option<Doorbells>,
-    /// Interceptors may use marker packets.
+    /// True if interceptors may use marker packets.
     has_markers: bool,
     pub shared: Arc<Shared<Loader>>,
     pub settings: Settings,
     gpus: Vec<Gpu>,
     /// Queues of the application that are not recorded.
-    unseen: Unseen,
-    /// By the address of their `hsa_queue_t`.
-    queues: Mutex<HashMap<usize, Leaving>>,
-    pub cooperative: Cooperative,
+    unseen: UnseenQueues,
+    /// Queues by the address of their `hsa_queue_t`.
+    queues: Mutex<HashMap<usize, RegisteredQueue>>,
+    pub cooperative: CooperativeQueues,
     /// Held while a queue is created.
     pub creations: TimedMutex,
-    /// The copies, where they are recorded.
+    /// `None` where copies are not recorded.
     pub copies: Option<Copies>,
-    /// The application has asked for times of its copies.
+    /// True if the application has enabled times of its copies.
     pub times_copies: AtomicBool,
-    start: Start,
+    start: StartThreads,
     started: AtomicBool,
     collector: Arc<Mutex<Option<Collector>>>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// How long the end of the runtime has been waited for, in us.
+    /// Time in us that the end of the runtime was delayed.
     waited: AtomicU64,
     pid: AtomicU32,
 }
 
-/// A queue that leaves: its number, and what its interceptor works with.
-pub type Leaving = (QueueOrdinal, Attached<Intercepted>);
+/// A recorded queue: its number, and the data of its interceptor.
+pub type RegisteredQueue = (QueueOrdinal, InterceptorData<InterceptedQueue>);
 
-/// Starts the recorder and the collector's thread, which takes the collector from where it is put.
-pub type Start = fn(&Context, &Arc<Mutex<Option<Collector>>>) -> io::Result<(Collector, JoinHandle<()>)>;
+/// Starts the recorder and the collector's thread, which takes the collector out of the given place.
+pub type StartThreads =
+    fn(&Context, &Arc<Mutex<Option<Collector>>>) -> io::Result<(Collector, JoinHandle<()>)>;
 
 static CONTEXT: Published<Context> = Published::new();
 
@@ -76,15 +77,20 @@ pub fn get() -> Option<&'static Context> {
     CONTEXT.get()
 }
 
-/// From now on hooks work with this one. The one before it stays in memory: a thread may still be on its way through one of
-/// its queues.
+/// Makes hooks use this context. The one before it stays in memory, because a thread may still be in one of its queues.
 pub fn publish(context: Context) -> &'static Context {
     CONTEXT.set(context)
 }
 
 impl Context {
-    /// One without queues, whose threads `start` starts when the first queue is created or something is copied.
-    pub fn new(api: Api, settings: Settings, gpus: Vec<Gpu>, shared: Shared<Loader>, start: Start) -> Self {
+    /// A context without queues. `start` starts the threads when the first queue is created or something is copied.
+    pub fn new(
+        api: Api,
+        settings: Settings,
+        gpus: Vec<Gpu>,
+        shared: Shared<Loader>,
+        start: StartThreads,
+    ) -> Self {
         let needs_care = staging::may_overflow(api.layout.generation());
         Self {
             has_markers: needs_care && wrapped::has_markers(&api.core),
@@ -94,9 +100,9 @@ impl Context {
             shared: Arc::new(shared),
             settings,
             gpus,
-            unseen: Unseen::default(),
+            unseen: UnseenQueues::default(),
             queues: Mutex::default(),
-            cooperative: Cooperative::default(),
+            cooperative: CooperativeQueues::default(),
             creations: TimedMutex::default(),
             times_copies: AtomicBool::new(false),
             start,
@@ -108,12 +114,12 @@ impl Context {
         }
     }
 
-    /// The GPU with this handle, when it is one.
+    /// The number of the agent's GPU; `None` if the agent is none.
     pub fn gpu(&self, agent: u64) -> Option<u16> {
         self.gpus.iter().find(|gpu| gpu.agent == agent).map(|gpu| gpu.number)
     }
 
-    /// The copies, for one that is about to be submitted: the first one starts the threads.
+    /// Called for a copy that is about to be submitted; the first one starts the threads.
     pub fn copies(&self) -> Option<&Copies> {
         let copies = self.copies.as_ref()?;
         if !self.started.load(Ordering::Acquire) {
@@ -122,44 +128,44 @@ impl Context {
         Some(copies)
     }
 
-    /// Takes note of a new queue. The result lives until [`Context::queue_destroyed`], and for ever where that never comes.
-    pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const Intercepted {
+    /// Registers a new queue. The result lives until [`Context::queue_destroyed`], and for ever where that is not called.
+    pub fn queue_created(&self, gpu: u16, ring: Ring, doorbell: u64) -> *const InterceptedQueue {
         let proxy = self.doorbells.as_ref().map(|doorbells| doorbells.add(doorbell, ring));
         let wrapped = proxy.filter(|_| self.has_markers).map(|proxy| &proxy.wrapped);
         let (address, hardware) = (ring.queue, ring.base);
         let ordinal = QueueOrdinal(self.shared.known.queues.add(Queue { gpu, address, hardware }));
         self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
-        // For the first packet, which may come before the collector has made some.
+        // This allows for the first packet, which may come before the collector has made slots.
         let mut allowance = BLOCK.1;
         self.shared.pool.stock(BLOCK.1, &mut allowance, &*self.shared.runtime, gpu);
         let (submissions, mut arrivals) = queue_channel(ordinal, gpu);
         let is_controlled = flow_control::is_needed(self.api.layout.generation());
         let shared = Arc::clone(&self.shared);
-        let queue = Arc::new(Intercepted::new(shared, submissions, ring, wrapped, is_controlled));
+        let queue = Arc::new(InterceptedQueue::new(shared, submissions, ring, wrapped, is_controlled));
         let other = Arc::clone(&queue);
-        arrivals.lender = Some(Box::new(move |keep| other.lend(keep)));
+        arrivals.release_slots = Some(Box::new(move |keep| other.release_slots(keep)));
         if let Some(collector) = &mut *self.started() {
             collector.add(arrivals);
         }
         self.shared.parker.notify_at_once();
         let pointer = Arc::as_ptr(&queue);
-        lock(&self.queues).insert(address as usize, (ordinal, Attached::new(queue)));
+        lock(&self.queues).insert(address as usize, (ordinal, InterceptorData::new(queue)));
         log::debug(format_args!("queue {} on GPU {gpu} at {address:#x}", ordinal.0));
         pointer
     }
 
-    /// Takes note of a new queue whose packets are not seen. The file says how many there were, also where it has nothing else.
+    /// Registers a new queue whose packets are not seen, so that the file at least has their number.
     ///
     /// # Safety
     /// The queue exists until [`Context::unseen_ends`] or the end of the runtime.
     #[expect(unsafe_code, reason = "takes a queue of the runtime")]
     pub unsafe fn queue_unseen(&self, queue: *mut hsa_queue_t, why: Lost) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised that the queue exists.
         unsafe { self.unseen.add(queue, why, &self.api.core) };
         drop(self.started());
     }
 
-    /// A queue is about to be destroyed or released, which may be one whose packets are not seen.
+    /// Called before a queue is destroyed or released, which may be one whose packets are not seen.
     pub fn unseen_ends(&self, queue: u64) {
         self.unseen.remove(queue, &self.api.core, &self.shared.known.packets);
     }
@@ -175,21 +181,21 @@ impl Context {
         }
     }
 
-    /// Counts what was written to a queue that is recorded, past its interceptor.
+    /// Counts packets that were written to a recorded queue past its interceptor.
     #[expect(unsafe_code, reason = "asks the runtime about a queue")]
-    fn count_bypassed(&self, address: usize, queue: &Intercepted) {
+    fn count_bypassed(&self, address: usize, queue: &InterceptedQueue) {
         // SAFETY: the queue has not been destroyed yet, or our hook would have taken it from the list.
         let packets = unsafe { unseen::bypassed(address as *const hsa_queue_t, &self.api.core) };
         let before = queue.bypassed.fetch_max(packets, Ordering::Relaxed);
         unseen::lose(Lost::Bypassed, packets.saturating_sub(before), &self.shared.known.packets);
     }
 
-    /// True where this process has begun it, and did not inherit it by a fork.
+    /// True where this process has made the context, and did not inherit it by a fork.
     pub fn is_ours(&self) -> bool {
         self.pid.load(Ordering::Relaxed) == std::process::id()
     }
 
-    /// The handle of the GPU with this number.
+    /// Handle of the GPU with this number.
     pub fn agent(&self, gpu: u16) -> Option<u64> {
         self.gpus.iter().find(|known| known.number == gpu).map(|known| known.agent)
     }
@@ -198,14 +204,14 @@ impl Context {
         lock(&self.queues).contains_key(&(address as usize))
     }
 
-    /// Hands on the completed dispatches of all queues; the number of those in flight.
+    /// Hands over the completed dispatches of all queues; returns the number of those in flight.
     pub fn harvest(&self) -> usize {
         let mut collector = lock(&self.collector);
         collector.as_mut().map_or(0, |collector| collector.pass(true, &self.shared).in_flight)
     }
 
-    /// After a failure: decrements the signals of the application that wait for it, and looks at no others any more. The
-    /// process may be at its end, where a lock may be taken for good: nobody is waited for beyond a moment.
+    /// After a failure: decrements the signals of the application that wait for it, and watches no others any more. At the end of
+    /// the process the holder of a lock may be gone, so this waits only for a moment.
     pub fn forward_only(&self) {
         let until = Instant::now() + DOZE.0;
         loop {
@@ -227,8 +233,8 @@ impl Context {
         }
     }
 
-    /// A queue is about to be destroyed, if it is recorded: what it was is given up until that has happened.
-    pub fn queue_ends(&self, address: u64) -> Option<Leaving> {
+    /// Called before a queue is destroyed; returns it if it is recorded, for the time until that has happened.
+    pub fn queue_ends(&self, address: u64) -> Option<RegisteredQueue> {
         let leaving = lock(&self.queues).remove(&(address as usize))?;
         self.count_bypassed(address as usize, &leaving.1);
         if let Some(collector) = &mut *lock(&self.collector) {
@@ -237,30 +243,30 @@ impl Context {
         Some(leaving)
     }
 
-    /// A queue could not be destroyed.
-    pub fn queue_stays(&self, address: u64, leaving: Leaving) {
+    /// Called when a queue could not be destroyed.
+    pub fn queue_stays(&self, address: u64, leaving: RegisteredQueue) {
         lock(&self.queues).insert(address as usize, leaving);
     }
 
-    /// Takes leave of a queue that has been destroyed: nothing calls its interceptor any more.
-    pub fn queue_destroyed(&self, leaving: Leaving) {
+    /// Frees the data of a queue that has been destroyed, because nothing calls its interceptor any more.
+    pub fn queue_destroyed(&self, leaving: RegisteredQueue) {
         leaving.1.flow_control.release(true, &*self.shared.runtime);
         self.queue_left(&leaving);
         leaving.1.free();
     }
 
-    /// Takes leave of a queue that nobody uses any more, but which has not been destroyed.
-    pub fn queue_left(&self, (ordinal, queue): &Leaving) {
+    /// Gives up a queue that nobody uses any more, but which has not been destroyed.
+    pub fn queue_left(&self, (ordinal, queue): &RegisteredQueue) {
         if let Some(collector) = &mut *lock(&self.collector) {
             collector.remove(*ordinal, &self.shared);
         }
-        queue.lend_all();
+        queue.release_all_slots();
         queue.flow_control.release(false, &*self.shared.runtime);
         log::debug(format_args!("queue {} destroyed", ordinal.0));
     }
 
-    /// The collector, while there is one. Starts the threads when the first queue is created or something is copied; who
-    /// creates a queue at the same moment waits for that, since a queue that the collector does not know is never looked at.
+    /// The collector, while there is one. Starts the threads when the first queue is created or something is copied. A thread
+    /// that creates a queue at the same moment waits for that, because the collector must know every queue.
     fn started(&self) -> MutexGuard<'_, Option<Collector>> {
         let mut guard = lock(&self.collector);
         if self.started.swap(true, Ordering::SeqCst) {
@@ -279,7 +285,7 @@ impl Context {
             }
             Err(error) => {
                 log::warn(format_args!("cannot start a thread: {error}; nothing is recorded"));
-                // Without memory nothing is recorded as it is, and signals are given back at the end.
+                // Without memory nothing is recorded anyway, and signals are given back at the end.
                 if !memory::is_short() {
                     self.shared.advance(Phase::Failed);
                 }
@@ -288,8 +294,8 @@ impl Context {
         guard
     }
 
-    /// The runtime may be about to end: hands on what has completed, gives what still runs a moment, and gives every
-    /// free signal back to the runtime. Recording goes on, should the runtime do so.
+    /// Called when the runtime may be about to end: hands over what has completed, waits a moment for the rest, and gives every
+    /// free signal back to the runtime. Recording goes on if the runtime does.
     pub fn runtime_ends(&self) {
         fault::point("runtime-ends");
         if !self.is_ours() {
@@ -303,23 +309,23 @@ impl Context {
         }
         self.waited.store(begun.elapsed().as_micros() as u64, Ordering::Relaxed);
         for (_, queue) in lock(&self.queues).values() {
-            queue.lend_all();
+            queue.release_all_slots();
             queue.flow_control.release(false, &*self.shared.runtime);
         }
         self.shared.pool.clear(&*self.shared.runtime);
     }
 
-    /// The runtime has not ended: someone else uses it.
+    /// Called when the runtime has not ended, because other code uses it.
     pub fn runtime_goes_on(&self) {
         self.shared.makes_slots_ahead.store(true, Ordering::SeqCst);
     }
 
-    /// How long the end of the runtime has been waited for.
+    /// The time that the end of the runtime was delayed.
     pub fn waited(&self) -> Duration {
         Duration::from_micros(self.waited.load(Ordering::Relaxed))
     }
 
-    /// The collector's thread, for the one caller that waits for its end. Takes no lock that another thread may keep.
+    /// The collector's thread, for the one caller that waits for its end. Does not wait for a lock.
     pub fn take_thread(&self) -> Option<JoinHandle<()>> {
         self.thread.try_lock().ok().and_then(|mut thread| thread.take())
     }
@@ -329,7 +335,7 @@ impl Context {
         self.is_ours() && self.started.load(Ordering::SeqCst)
     }
 
-    /// In the child of a fork: nothing of this is its own, and nothing is touched.
+    /// Called in the child of a fork, which owns none of the queues and threads, so nothing else is touched.
     pub fn forked(&self) {
         self.pid.store(0, Ordering::Relaxed);
         self.shared.advance(Phase::Forked);

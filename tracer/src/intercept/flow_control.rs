@@ -1,14 +1,13 @@
 //! Keeps a queue of the hardware from becoming full, on a runtime where an interceptible queue then fails.
 //!
-//! Such a queue takes packets out of the application's ring as soon as its doorbell rings, so the application sees room
-//! however far behind the GPU is. Before ROCm 6.0 (ROCR-Runtime be6b8bb0) a packet that does not fit the queue of the
-//! hardware goes to a buffer, and the packets behind it overtake it or, where the runtime has assertions, abort the
-//! program. So the interceptor waits for room before it hands a packet over, where the application would wait without
-//! interception.
+//! An interceptible queue takes packets out of the application's ring as soon as its doorbell rings, so the application sees room
+//! however far behind the GPU is. Before ROCm 6.0 (ROCR-Runtime be6b8bb0) a packet that does not fit the queue of the hardware
+//! goes to a buffer, and the packets behind it overtake it or, where the runtime has assertions, abort the program. So the
+//! interceptor waits for room before it hands a packet over, where the application would wait without interception.
 //!
-//! The indices of the hardware's queue are out of reach there: marker packets came with ROCm 6.0
-//! ([`crate::intercept::wrapped`]). So every few packets a barrier is submitted too, a checkpoint. It waits for nothing,
-//! and its completion shows that the GPU has taken all packets before it, whether they are recorded or not.
+//! It cannot read the indices of the hardware's queue there: marker packets came with ROCm 6.0 ([`crate::intercept::wrapped`]).
+//! So every few packets a barrier is submitted too, a checkpoint. The barrier waits for nothing, and its completion shows that
+//! the GPU has taken all packets before it, recorded or not.
 
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +22,7 @@ use crate::base::try_lock::TryLock;
 use crate::collect::runtime::Runtime;
 use crate::collect::signals::Signal;
 
-/// `major_id` of the first extension table whose runtimes wait with the next packet while one is in the buffer.
+/// `major_id` of the first extension table whose runtimes hold packets back while one is in the buffer.
 const MENDED: u32 = 2;
 
 /// True where packets overtake each other in the interceptible queues of this generation.
@@ -32,23 +31,23 @@ pub fn is_needed(generation: &Generation) -> bool {
     generation.major < MENDED
 }
 
-/// Checkpoints in a full queue at most. In a small one they take as many places as are between two of them, so that the
-/// places of the checkpoints and of what was taken since the last one together are few.
+/// Limit on the checkpoints in a full queue. In a small queue they are as many as the packets between two of them, which
+/// minimises the places that checkpoints and the packets since the last one occupy together.
 const CHECKPOINTS: u64 = 64;
 
-/// Places that stay free: one that the runtime never fills, and those of packets that the GPU has taken without having
-/// published its read index.
+/// Places that stay free: one that the runtime never fills, and those of packets that the GPU has taken without having published
+/// its read index.
 const SPARE: u64 = 8;
 
-/// How often other threads have their turns before the wait for room becomes a sleep, and for how long it sleeps.
+/// The wait for room yields this often, and then sleeps for this time between its checks.
 const YIELDS: u32 = 1000;
 const REST: Duration = Duration::from_micros(50);
 
-/// How far a queue may be filled.
+/// Decides how far a queue may be filled.
 pub struct FlowControl {
     /// Packets of the application from one checkpoint to the next, a power of two.
     spacing: u64,
-    /// The bits of an index within that.
+    /// Selects the bits of an index within the spacing.
     mask: u64,
     /// Packets that may be in flight.
     most: u64,
@@ -56,20 +55,20 @@ pub struct FlowControl {
     state: TryLock<State>,
 }
 
-/// Positions count all packets that the queue of the hardware was handed.
+/// Positions count all packets that were handed to the queue of the hardware.
 #[derive(Default)]
 struct State {
-    /// 1, less one for each checkpoint that has completed.
+    /// Starts at 1; each checkpoint that completes decrements it.
     signal: Option<Signal>,
-    /// How many are known to have completed of those that carry the signal.
+    /// Number of the signal's checkpoints that are known to have completed.
     completed: i64,
-    /// The positions behind the checkpoints that are not known to have completed.
+    /// Positions behind the checkpoints that are not known to have completed.
     checkpoints: VecDeque<u64>,
     /// The GPU has taken all packets before this position.
     retired: u64,
-    /// How many more packets were handed over than the application has submitted.
+    /// Packets that were handed over beyond those of the application.
     added: u64,
-    /// The index of the application's packet before which the next checkpoint comes.
+    /// Index of the application's packet before which the next checkpoint comes.
     due: u64,
 }
 
@@ -84,7 +83,7 @@ impl State {
 }
 
 impl FlowControl {
-    /// Of a new queue on this GPU with this number of places.
+    /// `size` is the number of places of the queue, which is new.
     #[must_use]
     pub fn new(size: u64, gpu: u16) -> Self {
         let spacing = (size / CHECKPOINTS).max(size.isqrt()).next_power_of_two();
@@ -97,15 +96,15 @@ impl FlowControl {
         }
     }
 
-    /// True where the packet at this index has room because [`FlowControl::wait_for_room`] has returned for one before it.
+    /// True if the packet at this index has room because [`FlowControl::wait_for_room`] has returned for one before it.
     #[inline(always)]
     pub fn has_room(&self, index: u64) -> bool {
         index & self.mask != 0
     }
 
-    /// Returns when the hardware has room for this number of packets from this index on and for those up to the next
-    /// checkpoint, or when there is no use in waiting: `waits` is asked again and again. A checkpoint has to be submitted
-    /// before them where it returns one.
+    /// Returns when the hardware has room for this number of packets from this index on and for those up to the next checkpoint,
+    /// or when `waits`, which is called again and again, says that waiting is of no use. A returned checkpoint has to be
+    /// submitted before them.
     #[cold]
     pub fn wait_for_room(
         &self,
@@ -123,7 +122,7 @@ impl FlowControl {
         loop {
             state.update();
             let in_flight = end.wrapping_sub(state.retired) + self.mask;
-            // Without a checkpoint on its way there will be no news.
+            // Without a checkpoint in flight nothing will show progress.
             if in_flight <= self.most || state.checkpoints.is_empty() || !waits() {
                 break;
             }
@@ -142,7 +141,7 @@ impl FlowControl {
         checkpoint
     }
 
-    /// A checkpoint, or `None` where the runtime has no signal for it.
+    /// Makes a checkpoint; `None` where the runtime has no signal for it.
     fn checkpoint(&self, state: &mut State, runtime: &dyn Runtime) -> Option<Packet> {
         if state.signal.is_none() {
             state.signal = runtime.create_signal(self.gpu);
@@ -159,8 +158,8 @@ impl FlowControl {
         Some(packet)
     }
 
-    /// Gives the signal back to the runtime, unless a packet of the queue carries it; of a queue that has been destroyed
-    /// none does.
+    /// Gives the signal back to the runtime, unless a packet of the queue carries it. A queue that has been destroyed has no
+    /// packets.
     pub fn release(&self, is_destroyed: bool, runtime: &dyn Runtime) {
         let Some(mut state) = self.state.enter() else { return };
         state.update();
@@ -181,7 +180,6 @@ mod tests {
     use super::*;
     use crate::collect::signals::fake::{Memory, signal};
 
-    /// A runtime that makes one signal.
     struct OneSignal(Box<Memory>, Mutex<u32>);
 
     impl OneSignal {
@@ -212,12 +210,12 @@ mod tests {
         }
     }
 
-    /// A queue of the hardware, and how far it is filled at most.
+    /// A simulated queue of the hardware, with the largest number of packets that it ever held.
     struct Hardware {
         size: u64,
         runtime: OneSignal,
         control: FlowControl,
-        /// Of each packet in flight, whether it is a checkpoint.
+        /// The packets in flight; true for a checkpoint.
         in_flight: RefCell<VecDeque<bool>>,
         fullest: Cell<usize>,
         waited: Cell<u64>,
@@ -235,14 +233,14 @@ mod tests {
             }
         }
 
-        /// The GPU takes the oldest packet.
+        /// Makes the GPU take the oldest packet.
         fn take(&self) {
             if self.in_flight.borrow_mut().pop_front() == Some(true) {
                 self.runtime.0.complete(1, 2);
             }
         }
 
-        /// Submits packets; while they have no room, the GPU goes on.
+        /// Submits packets; while they have no room, the GPU takes others.
         fn submit(&self, index: u64, count: u64) {
             if count != 1 || !self.control.has_room(index) {
                 let waits = || {

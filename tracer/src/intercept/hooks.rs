@@ -1,5 +1,4 @@
-//! The runtime's functions that the tracer stands in front of. Each does the runtime's work first or last, whatever
-//! happens to ours.
+//! The tracer's functions in place of the runtime's. Each calls the runtime's function, even when the tracer's part of it fails.
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
@@ -25,14 +24,14 @@ use crate::base::headroom;
 use crate::base::log;
 use crate::collect::shared::Phase;
 use crate::intercept::context::{self, Context};
-use crate::intercept::cooperative::Leave;
+use crate::intercept::cooperative::RemainingUsers;
 use crate::intercept::hsa;
 use crate::intercept::staging::{Cut, Doorbells};
 use guard::{caught, guarded, original, release};
 use queues::{recorded, unseen};
 
-/// True where the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it
-/// starts; one that did not would have the hooks call themselves.
+/// True if the tables have the hooks already, or thunks in front of them. The runtime fills its tables anew whenever it starts;
+/// if one did not, the hooks would call themselves.
 pub fn are_in(tables: &Tables) -> bool {
     let create = tables.core_now().hsa_queue_create_fn;
     let is_hook = create.is_some_and(|create| {
@@ -41,7 +40,6 @@ pub fn are_in(tables: &Tables) -> bool {
     is_hook || hsa::are_in(tables)
 }
 
-/// Puts the hooks into the tables.
 pub fn install(tables: &Tables) {
     tables.replace_core(|core| {
         core.hsa_shut_down_fn = Some(shut_down);
@@ -67,8 +65,8 @@ pub fn install(tables: &Tables) {
     descriptors::install(tables);
 }
 
-/// When this is the last of its calls, the runtime of ROCm 7 answers nothing any more by the time that it unloads its
-/// tools: neither what a tick means nor what becomes of a signal. So this is the moment for both.
+/// When this is the last of its calls, the runtime of ROCm 7 no longer converts ticks nor serves signals by the time that it
+/// unloads its tools. So completed ops are handed over, and signals given back, before it is called.
 unsafe extern "C" fn shut_down() -> hsa_status_t {
     let original = || original!(core.hsa_shut_down_fn());
     hsa::init_refcount::shut_down(original, || {
@@ -93,7 +91,7 @@ unsafe extern "C" fn queue_create(
     queue: *mut *mut hsa_queue_t,
 ) -> hsa_status_t {
     let create = |create: QueueInterceptCreate, queue| {
-        // SAFETY: the arguments are the caller's; the result goes where our caller wants it.
+        // SAFETY: the arguments are the caller's, and the result goes to a place for a queue.
         unsafe { create(agent, size, kind, callback, data, private_segment_size, group_segment_size, queue) }
     };
     let _turn = guarded(|tracer| tracer.creations.take());
@@ -109,7 +107,7 @@ unsafe extern "C" fn queue_create(
         unsafe { *queue = created };
         Some(HSA_STATUS_SUCCESS)
     });
-    // What cannot be intercepted is left to the runtime, and so is the error of a call that is wrong.
+    // The runtime handles queues that cannot be intercepted, and returns the error of a call that is wrong.
     let original = || {
         context::get()
             .and_then(|tracer| tracer.api.core.hsa_queue_create_fn)
@@ -122,15 +120,15 @@ unsafe extern "C" fn queue_create(
     if status == HSA_STATUS_SUCCESS {
         // SAFETY: the runtime has just put a queue there.
         let queue = unsafe { *queue };
-        // SAFETY: as above.
+        // SAFETY: the queue has just been created.
         unsafe { unseen(agent, queue, Lost::Unintercepted) };
     }
     status
 }
 
-/// The effect of the destruction of this queue; `None` when it is not cooperative. HIP destroys its own at the end of the
-/// process, after the recording: the runtime must not get at it then either.
-fn leave_cooperative(queue: u64) -> Option<Leave> {
+/// Removes a user of this queue; `None` if it is not cooperative. HIP destroys its own at the end of the process, after the
+/// recording, and even then the runtime must not destroy the interceptible one.
+fn leave_cooperative(queue: u64) -> Option<RemainingUsers> {
     let tracer = context::get()?;
     if tracer.shared.is_recording() {
         guarded(|tracer| tracer.cooperative.leave(queue)).flatten()
@@ -139,8 +137,8 @@ fn leave_cooperative(queue: u64) -> Option<Leave> {
     }
 }
 
-/// Tells the runtime that nobody uses a GPU's cooperative queue any more, without destroying the interceptible one: asks
-/// for the queue itself, which makes two users, and sends both away.
+/// Sets the runtime's count of users of a GPU's cooperative queue to zero without destroying the interceptible one: requests the
+/// queue itself, which makes two users, and removes both.
 fn release_cooperative(agent: hsa_agent_t) {
     let mut queue = std::ptr::null_mut();
     let created = original!(core.hsa_queue_create_fn(
@@ -161,10 +159,10 @@ fn release_cooperative(agent: hsa_agent_t) {
 }
 
 unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
-    // Also after the recording: another queue may have the same address.
+    // This is done after the recording too, because another queue may have the same address.
     let hide = || context::get().and_then(|tracer| caught(tracer, || doorbells(tracer)?.hide(queue as u64)));
     if let Some(leave) = leave_cooperative(queue as u64) {
-        if let Leave::Last(gpu) = leave {
+        if let RemainingUsers::Last(gpu) = leave {
             if let Some(hidden) = hide() {
                 hidden.destroyed();
             }
@@ -177,7 +175,7 @@ unsafe extern "C" fn queue_destroy(queue: *mut hsa_queue_t) -> hsa_status_t {
         return HSA_STATUS_SUCCESS;
     }
     guarded(|tracer| tracer.unseen_ends(queue as u64));
-    // Its address may belong to another thread's new queue as soon as the runtime has destroyed it.
+    // Another thread's new queue may have the same address as soon as the runtime has destroyed this one.
     let leaving = guarded(|tracer| tracer.queue_ends(queue as u64)).flatten();
     let hidden = hide();
     let status = original!(core.hsa_queue_destroy_fn(queue));
@@ -213,16 +211,16 @@ unsafe extern "C" fn executable_destroy(executable: hsa_executable_t) -> hsa_sta
 
 type Store = unsafe extern "C" fn(hsa_signal_t, hsa_signal_value_t);
 
-/// The queues that need care, while this process may touch them. Nothing here takes a lock, before the end or after it.
+/// The doorbells that need care, while this process may touch them. Nothing here takes a lock, before the end or after it.
 fn doorbells(tracer: &'static Context) -> Option<&'static Doorbells> {
     tracer.doorbells.as_ref().filter(|_| tracer.shared.phase() != Phase::Forked)
 }
 
-/// Stores to a signal, which may be the doorbell of a queue that must not be rung as it is.
+/// Stores to a signal, which may be the doorbell of a queue that must not be rung unchanged.
 fn ring(signal: hsa_signal_t, value: hsa_signal_value_t, original: impl Fn(&CoreApiTable) -> Option<Store>) {
     let Some(tracer) = context::get() else { return };
     let Some(store) = original(&tracer.api.core) else { return };
-    // SAFETY: the arguments are the caller's, passed on as they came.
+    // SAFETY: the arguments are the caller's, passed on unchanged.
     let store = || unsafe { store(signal, value) };
     let cut = caught(tracer, || doorbells(tracer)?.cut(signal.handle, &tracer.api));
     store();
@@ -241,11 +239,11 @@ unsafe extern "C" fn signal_store_screlease(signal: hsa_signal_t, value: hsa_sig
 
 type LoadIndex = unsafe extern "C" fn(*const hsa_queue_t) -> u64;
 
-/// The read index of a queue, which for one that is intercepted is that of the queue of the hardware ([`crate::intercept::wrapped`]).
+/// The read index of a queue. For an intercepted queue it is that of the queue of the hardware ([`crate::intercept::wrapped`]).
 fn read_index(queue: *const hsa_queue_t, original: impl Fn(&CoreApiTable) -> Option<LoadIndex>) -> u64 {
     let Some(tracer) = context::get() else { return 0 };
     let Some(load) = original(&tracer.api.core) else { return 0 };
-    // SAFETY: the caller's queue, or the one that it wraps.
+    // SAFETY: the queue is the caller's, or the one that it wraps.
     let load = |queue| unsafe { load(queue) };
     let taken = load(queue);
     let seen = caught(tracer, || Some(doorbells(tracer)?.wrapped(queue as u64)?.read_index(taken, load)));
@@ -260,8 +258,8 @@ unsafe extern "C" fn queue_load_read_index_scacquire(queue: *const hsa_queue_t) 
     read_index(queue, |core| core.hsa_queue_load_read_index_scacquire_fn)
 }
 
-/// A program may know without looking at a signal that its kernels have ended: by a later packet of their queue. What
-/// the signal still waits for is handed on before it is gone.
+/// A program may learn the end of its kernels without looking at a signal, from a later packet of their queue. So kernels that
+/// the signal still waits for are handed over before it is gone.
 unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     release(signal);
     guarded(|tracer| tracer.shared.is_forwarding().then(|| tracer.harvest()));
@@ -274,13 +272,13 @@ unsafe extern "C" fn signal_destroy(signal: hsa_signal_t) -> hsa_status_t {
     original!(core.hsa_signal_destroy_fn(signal))
 }
 
-/// A queue of ours keeps its times: without them nothing can be recorded, and with them a program that does not ask
-/// sees no difference.
+/// A recorded queue keeps its times: without them nothing can be recorded, and they make no difference to a program that does not
+/// use them.
 unsafe extern "C" fn set_profiler_enabled(queue: *mut hsa_queue_t, enable: c_int) -> hsa_status_t {
     if guarded(|tracer| enable == 0 && tracer.is_intercepted(queue as u64)) == Some(true) {
         return HSA_STATUS_SUCCESS;
     }
     let Some(tracer) = context::get() else { return HSA_STATUS_ERROR };
-    // SAFETY: the arguments are the caller's, passed on as they came.
+    // SAFETY: the arguments are the caller's, passed on unchanged.
     unsafe { (tracer.api.set_profiler_enabled)(queue, enable) }
 }

@@ -1,6 +1,6 @@
-//! A table by address that is read and changed without a lock: hooks use it while the process ends.
+//! A table by address that is read and changed without a lock, because hooks use it while the process ends.
 //!
-//! Entries stay in memory as long as the table. One that is no longer used serves the next key of its bucket.
+//! Entries stay in memory as long as the table. An entry that is no longer used serves the next key of its bucket.
 
 #![expect(unsafe_code, reason = "entries are reached by pointers that threads exchange")]
 
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 const BUCKETS: usize = 256;
 
-/// The keys of an entry that no lookup finds: one that serves the next key, and one that does not.
+/// Keys of entries that no lookup finds: a free one serves the next key of its bucket, a hidden one does not.
 const FREE: u64 = 0;
 const HIDDEN: u64 = 1;
 
@@ -17,11 +17,10 @@ pub struct Lookup<T: 'static> {
     buckets: [AtomicPtr<Entry<T>>; BUCKETS],
 }
 
-/// A value and its key.
 pub struct Entry<T: 'static> {
     key: AtomicU64,
     next: Option<&'static Self>,
-    /// The value, which may be that of an earlier key while the entry is filled.
+    /// While the entry is filled, this may be the value of an earlier key.
     pub value: T,
 }
 
@@ -32,13 +31,12 @@ impl<T> Default for Lookup<T> {
 }
 
 impl<T: Default + Sync> Lookup<T> {
-    /// The entry with this key.
     #[inline]
     pub fn get(&self, key: u64) -> Option<&'static Entry<T>> {
         if key <= HIDDEN { None } else { self.find(key, |entry| entry.key.load(Ordering::Acquire) == key) }
     }
 
-    /// An entry with this key, in place of one that has it, after `fill` has made its value.
+    /// Adds an entry with this key, in place of one that has it, after `fill` has made its value.
     pub fn add(&self, key: u64, fill: impl FnOnce(&T)) -> &'static Entry<T> {
         debug_assert!(key > HIDDEN);
         let take = |entry: &Entry<T>, from| {
@@ -57,22 +55,22 @@ impl<T: Default + Sync> Lookup<T> {
         let mut new = Box::new(Entry { key: AtomicU64::new(HIDDEN), next: None, value: T::default() });
         let mut first = bucket.load(Ordering::Acquire);
         loop {
-            // SAFETY: null or an entry, which is never freed.
+            // SAFETY: the pointer is null or to an entry, which is never freed.
             new.next = unsafe { first.as_ref() };
             let pointer = Box::into_raw(new);
             match bucket.compare_exchange(first, pointer, Ordering::AcqRel, Ordering::Acquire) {
-                // SAFETY: never freed, and from here on never changed but by its atomics.
+                // SAFETY: the entry is never freed, and from here on only its atomics change.
                 Ok(_) => return unsafe { &*pointer },
                 Err(now) => first = now,
             }
-            // SAFETY: what `into_raw` returned, which no other thread knows yet.
+            // SAFETY: the pointer is the one that `into_raw` returned, which no other thread knows yet.
             new = unsafe { Box::from_raw(pointer) };
         }
     }
 
     #[inline]
     fn find(&self, key: u64, mut is_it: impl FnMut(&Entry<T>) -> bool) -> Option<&'static Entry<T>> {
-        // SAFETY: null or an entry, which is never freed.
+        // SAFETY: the pointer is null or to an entry, which is never freed.
         let mut entry = unsafe { self.buckets[bucket(key)].load(Ordering::Acquire).as_ref() };
         while let Some(found) = entry {
             if is_it(found) {
@@ -85,23 +83,23 @@ impl<T: Default + Sync> Lookup<T> {
 }
 
 impl<T> Entry<T> {
-    /// No lookup finds it, and it serves no other key.
+    /// Hides the entry from lookups, and keeps it for its key.
     pub fn hide(&self) {
         self.key.store(HIDDEN, Ordering::Release);
     }
 
-    /// Lookups of this key find it, which is that of its bucket.
+    /// Makes lookups of this key find the entry, whose bucket is that of the key.
     pub fn show(&self, key: u64) {
         self.key.store(key, Ordering::Release);
     }
 
-    /// No lookup finds it, and it may serve another key.
+    /// Hides the entry from lookups, and frees it for another key.
     pub fn free(&self) {
         self.key.store(FREE, Ordering::Release);
     }
 }
 
-/// The best bits of a product are its high ones.
+/// Takes the high bits of a product, which are the best mixed ones.
 #[inline]
 fn bucket(key: u64) -> usize {
     (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize

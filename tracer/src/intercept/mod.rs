@@ -1,5 +1,4 @@
-//! On the application's threads: the functions that stand in front of the runtime's, and the packets that pass through
-//! intercepted queues.
+//! Code on the application's threads: functions in place of the runtime's, and the packets that pass through intercepted queues.
 
 pub mod context;
 pub mod cooperative;

@@ -1,13 +1,13 @@
-//! Around a defect of the runtime that would crash programs only because they are traced.
+//! Works around a defect of the runtime that would crash programs only because they are traced.
 //!
-//! Since it hands packets to interceptors in batches, the runtime copies a batch that goes beyond the end of a queue's
-//! ring into a buffer of 256 packets, however many they are: rocm-systems pull request 2185 made it so, 4066
-//! mended it, and the 7.2.4 that Debian has crashes. It happens before any interceptor is called. So a
-//! doorbell that would lead to it is rung twice: once with the ring cut at its end, which needs no copy, and once
-//! for the rest. The cut is in the header of a packet in the ring of the interceptible queue, which the GPU never reads.
+//! Since the runtime hands packets to interceptors in batches, it copies a batch that goes beyond the end of a queue's ring into
+//! a buffer of 256 packets, however many they are: rocm-systems pull request 2185 introduced this, 4066 fixed it, and the 7.2.4
+//! of Debian crashes. It happens before any interceptor is called. So a doorbell that would lead to it is rung twice: once with
+//! the ring cut at its end, which needs no copy, and once for the rest. The cut is in the header of a packet in the ring of the
+//! interceptible queue, which the GPU never reads.
 //!
-//! The thread on which the runtime takes up a ring again, because the queue of the hardware was full, rings no doorbell.
-//! [`crate::intercept::wrapped`] keeps it from becoming necessary.
+//! The runtime's thread that resumes a ring, after the queue of the hardware was full, rings no doorbell.
+//! [`crate::intercept::wrapped`] keeps that from being necessary.
 
 #![expect(unsafe_code, reason = "the ring is the runtime's memory")]
 
@@ -18,15 +18,15 @@ use hsa_sys::table::Generation;
 
 use crate::base::api::Api;
 use crate::intercept::lookup::{Entry, Lookup};
-use crate::intercept::wrapped::{self, Wrapped};
+use crate::intercept::wrapped::{self, HardwareQueue};
 
-/// Packets that the runtime's buffer holds.
+/// Capacity of the runtime's buffer in packets.
 pub const STAGED: u64 = 256;
 
-/// `minor_id` of the first extension table that a runtime with batches has.
+/// `minor_id` of the first extension table of a runtime with batches.
 const FIRST: u32 = 600;
 
-/// True where a runtime of this generation may have the defect. One that was mended loses nothing by the precaution.
+/// True if a runtime of this generation may have the defect. A fixed one loses nothing by the precaution.
 #[must_use]
 pub fn may_overflow(generation: &Generation) -> bool {
     generation.minor >= FIRST
@@ -34,11 +34,11 @@ pub fn may_overflow(generation: &Generation) -> bool {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ring {
-    /// The address of its `hsa_queue_t`.
+    /// Address of the `hsa_queue_t`.
     pub queue: u64,
-    /// The address of its first packet.
+    /// Address of the first packet.
     pub base: u64,
-    /// The number of packets.
+    /// Number of packets.
     pub size: u64,
 }
 
@@ -49,52 +49,52 @@ impl Ring {
     }
 }
 
-/// True where the packets from `read` to `write` are more than the buffer holds, and go beyond the end of the ring.
+/// True if the packets from `read` to `write` are more than the buffer holds, and go beyond the end of the ring.
 fn overflows(read: u64, write: u64, size: u64) -> bool {
     let end = write.min(read.saturating_add(size));
     size > 0 && end > read && end - read > STAGED && read / size != (end - 1) / size
 }
 
-/// A queue that is intercepted.
+/// An intercepted queue.
 #[derive(Default)]
 pub struct Proxy {
     base: AtomicU64,
     size: AtomicU64,
     doorbell: AtomicU64,
-    pub wrapped: Wrapped,
+    pub wrapped: HardwareQueue,
 }
 
-/// Where a doorbell finds its queue.
+/// Finds the queue of a doorbell.
 #[derive(Default)]
-struct Rung {
+struct DoorbellQueue {
     ring: AtomicU64,
     proxy: AtomicPtr<Proxy>,
 }
 
-/// The queues that are intercepted, by their addresses and by the handles of their doorbells.
+/// The intercepted queues, by their addresses and by the handles of their doorbells.
 #[derive(Default)]
 pub struct Doorbells {
     proxies: Lookup<Proxy>,
-    rung: Lookup<Rung>,
-    /// Queues have their write index where [`wrapped::write_index`] reads it: the runtime's function has returned the same.
+    rung: Lookup<DoorbellQueue>,
+    /// True if queues have their write index where [`wrapped::write_index`] reads it: the runtime's function has returned the
+    /// same.
     has_known_layout: AtomicBool,
 }
 
-/// A queue that is about to be destroyed: its doorbell and its address mean nothing any more.
-pub struct Hidden {
+/// A queue that is about to be destroyed, whose doorbell and address are no longer valid keys.
+pub struct HiddenQueue {
     queue: u64,
     proxy: &'static Entry<Proxy>,
-    rung: Option<&'static Entry<Rung>>,
+    rung: Option<&'static Entry<DoorbellQueue>>,
 }
 
-impl Hidden {
-    /// It has been destroyed.
+impl HiddenQueue {
     pub fn destroyed(self) {
         self.rung.inspect(|rung| rung.free());
         self.proxy.free();
     }
 
-    /// It could not be destroyed.
+    /// Called when the queue could not be destroyed.
     pub fn stays(self) {
         self.proxy.show(self.queue);
         self.rung.inspect(|rung| rung.show(self.proxy.value.doorbell.load(Ordering::Relaxed)));
@@ -102,7 +102,6 @@ impl Hidden {
 }
 
 impl Doorbells {
-    /// A queue was created.
     pub fn add(&self, doorbell: u64, ring: Ring) -> &'static Proxy {
         let proxy = &self
             .proxies
@@ -120,29 +119,29 @@ impl Doorbells {
         proxy
     }
 
-    /// A queue is about to be destroyed. Another one may have its address and its doorbell as soon as that has happened.
-    pub fn hide(&self, queue: u64) -> Option<Hidden> {
+    /// Called before a queue is destroyed. Another one may have its address and its doorbell right afterwards.
+    pub fn hide(&self, queue: u64) -> Option<HiddenQueue> {
         let proxy = self.proxies.get(queue)?;
         let rung = self.rung.get(proxy.value.doorbell.load(Ordering::Relaxed));
         rung.inspect(|rung| rung.hide());
         proxy.hide();
-        Some(Hidden { queue, proxy, rung })
+        Some(HiddenQueue { queue, proxy, rung })
     }
 
-    /// The queue of the hardware behind the queue at this address, if it is intercepted.
+    /// The queue of the hardware behind the queue at this address, if that is intercepted.
     #[inline]
-    pub fn wrapped(&self, queue: u64) -> Option<&'static Wrapped> {
+    pub fn wrapped(&self, queue: u64) -> Option<&'static HardwareQueue> {
         self.proxies.get(queue).map(|entry| &entry.value.wrapped)
     }
 
-    /// Cuts the ring of which this is the doorbell, if it must not be rung as it is.
+    /// Cuts the ring of this doorbell, if it must not be rung unchanged.
     #[inline]
     pub fn cut(&self, signal: u64, api: &Api) -> Option<Cut> {
         let rung = &self.rung.get(signal)?.value;
-        // SAFETY: `add` put it there before the entry could be found; proxies are never freed.
+        // SAFETY: `add` stored the pointer before the entry could be found; proxies are never freed.
         let proxy = unsafe { rung.proxy.load(Ordering::Relaxed).as_ref() }?;
         let queue = rung.ring.load(Ordering::Relaxed);
-        // Nearly always the runtime has taken all packets but the one that is rung for.
+        // Nearly always the runtime has taken all packets but the last one.
         if self.has_known_layout.load(Ordering::Relaxed) {
             // SAFETY: the application rings the queue's doorbell, so the queue exists.
             let write = unsafe { wrapped::write_index(queue as *mut hsa_queue_t) };
@@ -158,9 +157,9 @@ impl Doorbells {
         let (base, size) = (proxy.base.load(Ordering::Relaxed), proxy.size.load(Ordering::Relaxed));
         let ring = Ring { queue, base, size };
         let write = write_index(&ring, api);
-        // SAFETY: as for `write_index`.
+        // SAFETY: the application rings the queue's doorbell, so the queue exists.
         let seen = unsafe { wrapped::write_index(queue as *mut hsa_queue_t) };
-        // 0 is in other places, too. Where another thread submits meanwhile, the next doorbell decides.
+        // Other words are 0, too. If another thread submits meanwhile, the next doorbell decides.
         if write != 0 && write == seen {
             self.has_known_layout.store(true, Ordering::Relaxed);
         }
@@ -168,7 +167,7 @@ impl Doorbells {
     }
 }
 
-/// A header that is not valid, and that no application writes: the bits above its type are reserved.
+/// An invalid header that no application writes: the bits above its type are reserved.
 const HELD_BACK: u16 = HSA_PACKET_TYPE_INVALID as u16 | 0xa000;
 
 /// The first packet of a ring, held back: the runtime stops at it, as at one that is still being written.
@@ -181,7 +180,8 @@ impl Cut {
     /// `None` where the packet is not valid: the runtime stops there anyway.
     #[cold]
     fn at(ring: &Ring) -> Option<Self> {
-        // SAFETY: the first packet of a ring that exists: its queue is being rung. Headers are written as a whole.
+        // SAFETY: the address is that of the first packet of a ring that exists, as its queue is being rung. Headers are written
+        // as a whole.
         let header = unsafe { AtomicU16::from_ptr(ring.base as *mut u16) };
         let first = header.load(Ordering::Acquire);
         let is_valid = first & 0xff != HSA_PACKET_TYPE_INVALID as u16;
@@ -190,7 +190,7 @@ impl Cut {
         (is_valid && exchange()).then_some(Self { header, first })
     }
 
-    /// Puts the packet back; false where the runtime had taken it already, on another thread that rang.
+    /// Puts the packet back; false if another thread rang, and the runtime has taken the packet already.
     #[cold]
     pub fn put_back(self) -> bool {
         self.header.compare_exchange(HELD_BACK, self.first, Ordering::AcqRel, Ordering::Relaxed).is_ok()
@@ -232,7 +232,7 @@ mod tests {
     fn the_first_packet_is_held_back_until_it_is_put_back() {
         let packets = Box::leak(Box::new([0x1502_u16; 32]));
         let place = ring_of(packets);
-        // SAFETY: memory that is never freed.
+        // SAFETY: the memory is never freed.
         let header = unsafe { AtomicU16::from_ptr(place.base as *mut u16) };
         let cut = Cut::at(&place).unwrap();
         assert_eq!(header.load(Ordering::Relaxed) & 0xff, HSA_PACKET_TYPE_INVALID as u16);
@@ -245,10 +245,10 @@ mod tests {
     fn a_first_packet_that_is_not_valid_or_was_taken_meanwhile_is_left_as_it_is() {
         let packets = Box::leak(Box::new([0x1502_u16; 32]));
         let place = ring_of(packets);
-        // SAFETY: memory that is never freed.
+        // SAFETY: the memory is never freed.
         let header = unsafe { AtomicU16::from_ptr(place.base as *mut u16) };
         let cut = Cut::at(&place).unwrap();
-        // As the runtime marks a packet that it has taken.
+        // The runtime marks a packet that it has taken in this way.
         header.store(0x0101, Ordering::Relaxed);
         assert!(!cut.put_back());
         assert!(Cut::at(&place).is_none());

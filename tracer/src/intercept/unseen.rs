@@ -1,7 +1,7 @@
-//! Queues of the application whose packets do not pass the interceptor, and how many packets they had.
+//! Queues of the application whose packets do not pass the interceptor, and the numbers of their packets.
 //!
-//! That a queue exists proves nothing: HIP creates queues for programs that launch nothing. What proves work is the write index
-//! of a queue, which counts the packets that were written to it, and which no program moves without a packet.
+//! The existence of a queue proves no work: HIP creates queues for programs that launch nothing. Its write index does, which
+//! counts the packets that were written to it, and which no program moves without a packet.
 
 #![expect(unsafe_code, reason = "reads the indices of queues of the runtime")]
 
@@ -12,31 +12,29 @@ use hsa_sys::bindings::{CoreApiTable, hsa_queue_t};
 use crate::base::counters::{Counters, Lost};
 use crate::base::try_lock::lock;
 
-/// The queues that exist.
 #[derive(Debug, Default)]
-pub struct Unseen(Mutex<Vec<Queue>>);
+pub struct UnseenQueues(Mutex<Vec<Queue>>);
 
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    /// Of its `hsa_queue_t`.
+    /// Address of the `hsa_queue_t`.
     address: u64,
-    /// Of its ring, which counted queues share.
+    /// Address of the ring, which counted queues share.
     ring: u64,
     why: Lost,
-    /// Packets that are counted already, or were those of others.
+    /// Packets that are counted already, or that were written before.
     counted: u64,
 }
 
-/// The write index of a queue; 0 where the runtime does not tell.
+/// The write index of a queue; 0 where the runtime has no function for it.
 ///
 /// # Safety
 /// The queue exists.
 unsafe fn written(queue: *const hsa_queue_t, core: &CoreApiTable) -> u64 {
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised that the queue exists.
     core.hsa_queue_load_write_index_relaxed_fn.map_or(0, |index| unsafe { index(queue) })
 }
 
-/// Counts the packets of one of the queues.
 fn count(queues: &mut [Queue], at: usize, core: &CoreApiTable, counters: &Counters) {
     let Queue { address, ring, why, counted } = queues[at];
     // SAFETY: the queue has been created and not been destroyed, as `add` was promised.
@@ -55,20 +53,20 @@ pub fn lose(why: Lost, packets: u64, counters: &Counters) {
     }
 }
 
-impl Unseen {
-    /// A queue was created whose packets are not seen.
+impl UnseenQueues {
+    /// Adds a queue that was created.
     ///
     /// # Safety
-    /// The queue exists until [`Unseen::remove`] or the end of the runtime, behind which nothing here is called.
+    /// The queue exists until [`UnseenQueues::remove`] or the end of the runtime, after which nothing here is called.
     pub unsafe fn add(&self, queue: *mut hsa_queue_t, why: Lost, core: &CoreApiTable) {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised that the queue exists.
         let ring = unsafe { (*queue).base_address } as u64;
-        // SAFETY: as above.
+        // SAFETY: the caller promised that the queue exists.
         let counted = unsafe { written(queue, core) };
         lock(&self.0).push(Queue { address: queue as u64, ring, why, counted });
     }
 
-    /// A queue is about to be destroyed.
+    /// Called before a queue is destroyed; counts its packets.
     pub fn remove(&self, queue: u64, core: &CoreApiTable, counters: &Counters) {
         let mut queues = lock(&self.0);
         if let Some(at) = queues.iter().position(|known| known.address == queue) {
@@ -77,7 +75,7 @@ impl Unseen {
         }
     }
 
-    /// Counts the packets of all queues. At the end of the process, nobody is waited for.
+    /// Counts the packets of all queues. Does not wait for the lock, which may be held for ever at the end of the process.
     pub fn count(&self, core: &CoreApiTable, counters: &Counters) {
         if let Ok(mut queues) = self.0.try_lock() {
             (0..queues.len()).for_each(|at| count(&mut queues, at, core, counters));
@@ -85,14 +83,14 @@ impl Unseen {
     }
 }
 
-/// How many packets were written to an interceptible queue that has taken none of them.
+/// Number of packets that were written to an interceptible queue which has taken none of them.
 ///
 /// # Safety
 /// The queue exists.
 pub unsafe fn bypassed(queue: *const hsa_queue_t, core: &CoreApiTable) -> u64 {
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised that the queue exists.
     let taken = core.hsa_queue_load_read_index_relaxed_fn.map(|index| unsafe { index(queue) });
-    // SAFETY: as above.
+    // SAFETY: the caller promised that the queue exists.
     if taken == Some(0) { unsafe { written(queue, core) } } else { 0 }
 }
 
@@ -100,9 +98,9 @@ pub unsafe fn bypassed(queue: *const hsa_queue_t, core: &CoreApiTable) -> u64 {
 mod tests {
     use super::*;
 
-    /// A queue that is its own write index.
+    /// A function of the simulated runtime, whose queues have their write index as id.
     unsafe extern "C" fn index(queue: *const hsa_queue_t) -> u64 {
-        // SAFETY: a queue of this test.
+        // SAFETY: the queue is one of this test.
         unsafe { (*queue).id }
     }
 
@@ -111,7 +109,7 @@ mod tests {
     }
 
     fn queue(ring: usize) -> Box<hsa_queue_t> {
-        // SAFETY: numbers and pointers, which may all be 0.
+        // SAFETY: the fields are numbers and pointers, which may all be 0.
         let mut queue: hsa_queue_t = unsafe { std::mem::zeroed() };
         queue.base_address = ring as *mut std::ffi::c_void;
         Box::new(queue)
@@ -119,13 +117,13 @@ mod tests {
 
     #[test]
     fn packets_count_once_whoever_shares_the_queue_of_the_hardware() {
-        // SAFETY: functions that may be absent, and a version.
+        // SAFETY: the fields are a version and functions that may be absent.
         let mut core: CoreApiTable = unsafe { std::mem::zeroed() };
         core.hsa_queue_load_write_index_relaxed_fn = Some(index);
-        let (unseen, counters) = (Unseen::default(), Counters::default());
+        let (unseen, counters) = (UnseenQueues::default(), Counters::default());
         let mut queues = [queue(0x1000), queue(0x1000), queue(0x2000)];
         let add = |queue: &hsa_queue_t| {
-            // SAFETY: it outlives the test.
+            // SAFETY: the queue outlives the test.
             unsafe { unseen.add(address(queue), Lost::Counted, &core) };
         };
         queues[2].id = 5;

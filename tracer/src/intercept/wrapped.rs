@@ -1,11 +1,11 @@
-//! The queue of the hardware that an interceptible queue wraps, and how far the GPU is with it.
+//! The queue of the hardware that an interceptible queue wraps, and the progress of the GPU in it.
 //!
-//! An interceptible queue takes packets out of the application's ring as soon as its doorbell rings: its read index says that
-//! the ring has room again, however far behind the GPU is. Packets that do not fit the queue of the hardware wait in a
-//! buffer, and the runtime takes up the ring on a thread of its own when there is room. Runtimes that hand over packets in
-//! batches crash there ([`crate::intercept::staging`]). So the application is told of room as it would be without interception: by the
-//! read index of the hardware. Then the two together never hold more packets than one ring has, and nothing waits in
-//! the buffer. The application waits by itself, where and how it would without the tracer.
+//! An interceptible queue takes packets out of the application's ring as soon as its doorbell rings: its read index shows room in
+//! the ring, however far behind the GPU is. Packets that do not fit the queue of the hardware wait in a buffer, and the runtime
+//! resumes the ring on a thread of its own when there is room. Runtimes that hand over packets in batches crash there
+//! ([`crate::intercept::staging`]). So the application reads the index that it would read without interception, that of the
+//! hardware. Then the two queues together never hold more packets than one ring has, and nothing waits in the buffer. The
+//! application waits by itself, where and how it would without the tracer.
 
 #![expect(unsafe_code, reason = "reads the indices of a queue of the runtime")]
 
@@ -16,7 +16,7 @@ use hsa_sys::bindings::{
     hsa_queue_t,
 };
 
-/// Where `amd_queue_t` (amd_hsa_queue.h) has `write_dispatch_id`, whose first field is the `hsa_queue_t`.
+/// Offset of `write_dispatch_id` in `amd_queue_t` (amd_hsa_queue.h), whose first field is the `hsa_queue_t`.
 const WRITE_INDEX: usize = 56;
 
 /// `HSA_AMD_SYSTEM_INFO_EXT_VERSION_MINOR`.
@@ -25,35 +25,34 @@ const EXTENSION_MINOR: u32 = 0x208;
 /// ROCm 7.0 and newer, which hand over packets in batches, have later versions of AMD's extension than 6.4, whose is 1.7.
 const MARKERS_SINCE: u16 = 8;
 
-/// True where this runtime calls the callback of a marker packet. Another one would hand it to the GPU.
+/// True if this runtime calls the callback of a marker packet. Another one would hand it to the GPU.
 pub fn has_markers(core: &CoreApiTable) -> bool {
     let mut minor = 0_u16;
-    let Some(ask) = core.hsa_system_get_info_fn else { return false };
+    let Some(get_info) = core.hsa_system_get_info_fn else { return false };
     // SAFETY: the attribute is of the type of `minor`; a runtime that does not know it writes nothing.
-    let asked = unsafe { ask(EXTENSION_MINOR, (&raw mut minor).cast()) };
-    asked == HSA_STATUS_SUCCESS && minor >= MARKERS_SINCE
+    let status = unsafe { get_info(EXTENSION_MINOR, (&raw mut minor).cast()) };
+    status == HSA_STATUS_SUCCESS && minor >= MARKERS_SINCE
 }
 
-/// The queue of the hardware behind an interceptible one.
 #[derive(Default)]
-pub struct Wrapped {
+pub struct HardwareQueue {
     /// Null until a marker packet has shown it.
     queue: AtomicPtr<hsa_queue_t>,
-    is_asked_for: AtomicBool,
-    /// The index up to which the runtime has taken the application's packets, at least.
+    is_requested: AtomicBool,
+    /// A lower bound on the index up to which the runtime has taken the application's packets.
     taken: AtomicU64,
-    /// How many more packets it has had than the application has submitted: those that the runtime and other tools added.
+    /// Packets of the hardware's queue beyond those of the application: the runtime and other tools have added them.
     surplus: AtomicU64,
 }
 
-/// `amd_aql_intercept_marker_t`: the runtime calls back in place of submitting it.
+/// `amd_aql_intercept_marker_t`: the runtime calls back instead of submitting it.
 #[repr(C)]
 struct Marker {
     header: u16,
     format: u8,
     reserved: [u8; 5],
     callback: unsafe extern "C" fn(*const Self, *mut hsa_queue_t, u64),
-    wrapped: *const Wrapped,
+    wrapped: *const HardwareQueue,
     index: u64,
     unused: [u64; 4],
 }
@@ -61,11 +60,11 @@ struct Marker {
 /// `AMD_AQL_FORMAT_INTERCEPT_MARKER`.
 const FORMAT: u8 = 0xfe;
 
-impl Wrapped {
-    /// Of a queue that is new.
+impl HardwareQueue {
+    /// Resets the state for a new queue.
     pub fn reset(&self) {
         self.queue.store(std::ptr::null_mut(), Ordering::Relaxed);
-        self.is_asked_for.store(false, Ordering::Relaxed);
+        self.is_requested.store(false, Ordering::Relaxed);
         self.taken.store(0, Ordering::Relaxed);
     }
 
@@ -75,7 +74,7 @@ impl Wrapped {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Takes note of the application's packets before this index: all of them are in the queue of the hardware.
+    /// Notes that the application's packets before this index are in the queue of the hardware.
     #[inline(always)]
     pub fn all_before(&self, index: u64) {
         self.taken.store(index, Ordering::Relaxed);
@@ -86,12 +85,12 @@ impl Wrapped {
         }
     }
 
-    /// Asks for the queue of the hardware, once, from within an interceptor that is at this index.
+    /// Requests the queue of the hardware, once, from within an interceptor that is at this index.
     ///
     /// # Safety
-    /// `writer` is that of the interceptor, which is called at this moment.
-    pub unsafe fn ask_for(&'static self, index: u64, writer: hsa_amd_queue_intercept_packet_writer) {
-        if self.is_asked_for.swap(true, Ordering::Relaxed) {
+    /// `writer` is that of the interceptor, which is running.
+    pub unsafe fn request(&'static self, index: u64, writer: hsa_amd_queue_intercept_packet_writer) {
+        if self.is_requested.swap(true, Ordering::Relaxed) {
             return;
         }
         let marker = Marker {
@@ -104,12 +103,12 @@ impl Wrapped {
             unused: [0; 4],
         };
         if let Some(writer) = writer {
-            // SAFETY: one packet, which the runtime is done with when the call returns.
+            // SAFETY: the marker is one packet, which the runtime is done with when the call returns.
             unsafe { writer((&raw const marker).cast(), 1) };
         }
     }
 
-    /// The read index for the application: how many of its packets the GPU has taken, of the `taken` ones that the
+    /// The read index for the application: the number of its packets that the GPU has taken, of the `taken` ones that the
     /// interceptible queue has. `read_index` loads that of the hardware.
     #[inline]
     pub fn read_index(&self, taken: u64, read_index: impl FnOnce(*const hsa_queue_t) -> u64) -> u64 {
@@ -118,7 +117,7 @@ impl Wrapped {
             return taken;
         }
         let read = read_index(queue);
-        // Whatever was added or left out in between: nothing is in flight.
+        // Nothing is in flight, regardless of packets that were added or left out in between.
         // SAFETY: the queue that wraps it is in use.
         if read == unsafe { write_index(queue) } {
             return taken;
@@ -129,22 +128,22 @@ impl Wrapped {
     }
 }
 
-/// The write index of a queue, which callers compare with another source before they rely on it.
+/// Reads the write index of a queue, which callers compare with another source before they rely on it.
 ///
 /// # Safety
 /// The queue is one of the runtime and exists.
 #[inline(always)]
 pub unsafe fn write_index(queue: *mut hsa_queue_t) -> u64 {
     let index = queue.wrapping_byte_add(WRITE_INDEX).cast();
-    // SAFETY: an aligned place in the runtime's `amd_queue_t`, whose first field is the `hsa_queue_t`.
+    // SAFETY: the place is aligned and in the runtime's `amd_queue_t`, whose first field is the `hsa_queue_t`.
     unsafe { AtomicU64::from_ptr(index) }.load(Ordering::Acquire)
 }
 
 /// Called by the runtime with the queue of the hardware, and the index at which the marker would be in it.
 unsafe extern "C" fn found(marker: *const Marker, queue: *mut hsa_queue_t, write: u64) {
-    // SAFETY: the runtime passes on the packet as it came.
+    // SAFETY: the runtime passes the packet on unchanged.
     let marker = unsafe { &*marker };
-    // SAFETY: `ask_for` put it there, and it is never freed.
+    // SAFETY: `request` has put the pointer there, and the structure is never freed.
     let wrapped = unsafe { &*marker.wrapped };
     // SAFETY: the runtime passes the queue of the hardware.
     if unsafe { write_index(queue) } == write {
@@ -161,14 +160,14 @@ mod tests {
     #[repr(C, align(64))]
     struct Hardware([AtomicU64; 16]);
 
-    /// The interceptible queue has taken 1,000 packets, of which the hardware's queue has those up to `write`, less
-    /// those that others added; the GPU has taken those up to `read`.
+    /// The interceptible queue has taken 1,000 packets. The hardware's queue has those up to `write`, including `surplus` that
+    /// others added; the GPU has taken those up to `read`.
     fn read_index(surplus: u64, write: u64, read: u64) -> u64 {
         let hardware = Hardware(Default::default());
         let set_write_index = |write| hardware.0[WRITE_INDEX / 8].store(write, Ordering::Relaxed);
         set_write_index(write - 10);
         let queue: *mut hsa_queue_t = (&raw const hardware).cast_mut().cast();
-        let wrapped: &'static Wrapped = Box::leak(Box::default());
+        let wrapped: &'static HardwareQueue = Box::leak(Box::default());
         assert_eq!(wrapped.read_index(1000, |_| panic!("unknown")), 1000);
         let marker = Marker {
             header: 0,
@@ -179,10 +178,10 @@ mod tests {
             index: write - 10 - surplus,
             unused: [0; 4],
         };
-        // SAFETY: the memory of this test.
+        // SAFETY: the pointers are to memory of this test.
         unsafe { (marker.callback)(&raw const marker, queue, write - 11) };
         assert_eq!(wrapped.read_index(1000, |_| panic!("at another place")), 1000);
-        // SAFETY: as above.
+        // SAFETY: the pointers are to memory of this test.
         unsafe { (marker.callback)(&raw const marker, queue, write - 10) };
         set_write_index(write);
         wrapped.all_before(write - surplus);

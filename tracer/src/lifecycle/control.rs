@@ -4,8 +4,8 @@ use crate::base::{output_sink, recording_state};
 use crate::events::recorder_waker;
 use crate::intercept::context;
 
-/// From now on, whether dispatches and ranges are left out. A repeated call changes nothing, and a recording that has ended
-/// for good does not go on.
+/// Starts or stops leaving out dispatches and ranges. A repeated call changes nothing, and a recording that has ended for good
+/// does not go on.
 pub fn pause(is_paused: bool) {
     if !is_paused && output_sink::is_over() {
         return;

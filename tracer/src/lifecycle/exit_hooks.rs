@@ -1,14 +1,12 @@
-//! Ways out of a process on which nobody is told of its end: `_exit`, which Python's multiprocessing ends its children
-//! with, and becoming another program. And ways on which a process gives up the right to create its file: becoming
-//! another user, and another root directory.
+//! Functions after which no exit handler runs: `_exit`, with which Python's multiprocessing ends its children, and `exec`. Also
+//! functions after which a process may have no right to create its file: changing the user, and changing the root directory.
 //!
-//! Where this library is preloaded these functions are called in place of the C library's. They do what is to be done
-//! first and leave no frame behind: what follows finds the registers and the stack as its caller left them, so it does
-//! not matter what its arguments are.
+//! Where this library is preloaded these functions are called in place of the C library's. They first do the work that cannot be
+//! done later and leave no frame behind: the C library's function finds registers and stack as its caller left them, so its
+//! arguments do not matter.
 //!
-//! They may be called by a signal handler, or by a child that has the memory of its parent (`vfork`) or one of its
-//! threads (`fork`). So nothing here takes a lock or asks for memory, and nothing happens where another process began
-//! to record.
+//! They may be called by a signal handler, or by a child that has the memory of its parent (`vfork`) or one of its threads
+//! (`fork`). So nothing here takes a lock or allocates, and nothing happens in another process than the one that records.
 
 #![expect(unsafe_code, reason = "stands in front of functions of the C library")]
 
@@ -26,12 +24,12 @@ use crate::lifecycle::recording;
 use crate::lifecycle::tracer::{self, END};
 use crate::write::callback;
 
-/// How long to sleep between two looks at how far the recorder is.
-const LOOK: Duration = Duration::from_micros(200);
+/// Time to sleep between two looks at the recorder's progress.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// A function of the C library that this one stands in front of.
+/// A function of the C library that this library stands in for.
 struct Function {
-    /// With a 0 behind it.
+    /// Ends with a 0.
     name: &'static str,
     kind: Kind,
     original: AtomicPtr<c_void>,
@@ -40,17 +38,16 @@ struct Function {
 /// The effect of a function on the process.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// It ends.
     End,
-    /// It becomes another program.
+    /// Becoming another program.
     Exec,
-    /// It gives up rights.
+    /// Giving up rights.
     Rights,
 }
 
 impl Function {
     fn find(&self) -> *mut c_void {
-        // SAFETY: asks for a symbol of the libraries behind this one.
+        // SAFETY: looks a symbol up in the libraries behind this one; the name ends with a 0.
         let original = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr().cast()) };
         self.original.store(original, Ordering::Relaxed);
         original
@@ -69,20 +66,20 @@ impl Function {
     }
 }
 
-/// Looks for the functions behind ours, before anyone needs them: a forked child must not look for anything.
+/// Looks all functions up in advance, because a forked child must not use the loader.
 pub fn find_originals() {
     for function in &FUNCTIONS {
         function.find();
     }
 }
 
-/// A process without any other `_exit`.
+/// Called in a process without any other `_exit`.
 extern "C" fn exits(code: c_int) {
-    // SAFETY: ends the process.
+    // SAFETY: the system call ends the process.
     unsafe { libc::syscall(libc::SYS_exit_group, code) };
 }
 
-/// A process without any other function of this name.
+/// Called in a process without any other function of this name.
 extern "C" fn fails() -> c_int {
     -1
 }
@@ -100,7 +97,6 @@ extern "C" fn before(number: usize) -> *mut c_void {
     function.original()
 }
 
-/// Ends the recording.
 fn end() {
     let Some(recorder) = recorder_waker::get() else { return };
     if callback::is_running() {
@@ -113,28 +109,28 @@ fn end() {
     }
     let collects = tracer::get().is_some_and(tracer::Tracer::leaves);
     while !recorder.is_done() && Instant::now() < until {
-        // Where there is a collector, the recorder ends when that has handed over the last dispatch.
+        // Where there is a collector, the recorder ends after it has handed over the last dispatch.
         if !collects {
             recorder.close();
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 
-/// Brings the file up to date: the process may be another program in a moment. Or it may not.
+/// Brings the file up to date, because the process may become another program. It goes on where that fails.
 fn complete() {
     complete_until(Instant::now() + END);
 }
 
-/// Has the file created while the process may do so. Other than the ends above this may start the recorder, which none of
-/// these functions is too early for. Where the process has no rights to give up, nothing is done.
+/// Creates the file while the process may do so. Unlike `end` and `complete` this may start the recorder, because a process may
+/// give up its rights before it uses a GPU. Nothing is done where the process has no rights to give up.
 fn keep_file() {
     if process::is_root() && recording::keep_file(tracer::settings_in_use()) {
         complete();
     }
 }
 
-/// Has everything recorded that has completed; whether that is so by then. Where nothing is recorded it is.
+/// Waits until everything that has completed is recorded; false if that is not so by then. True where nothing is recorded.
 pub fn complete_until(until: Instant) -> bool {
     let Some(recorder) = recorder_waker::get() else { return true };
     if callback::is_running() {
@@ -142,33 +138,32 @@ pub fn complete_until(until: Instant) -> bool {
     }
     let wait_for = |is_so: &dyn Fn() -> bool| {
         while !is_so() && !recorder.is_done() && Instant::now() < until {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         is_so()
     };
     let mut is_complete = true;
-    // What the recorder had been shown before keeps the collector from showing more.
+    // While the recorder has unread dispatches, the collector does not hand over more, so a second round is needed.
     for _round in 0..2 {
         if let Some(has_passed) = tracer::get().and_then(tracer::Tracer::pass) {
             is_complete &= wait_for(&has_passed);
         }
-        let asked = recorder.ask();
+        let request = recorder.request();
         is_complete &= wait_for(&|| {
-            recorder.give();
-            recorder.has_answered(asked)
+            recorder.wake();
+            recorder.has_answered(request)
         });
     }
     is_complete || recorder.is_done()
 }
 
-/// For each function of the C library that ends the process or changes what it may do: its number, its place in the table, and a
-/// function of ours by its name.
+/// Declares, for each function of the C library that ends the process or changes what it may do, its number, its place in the
+/// table, and a function of ours with the same name.
 macro_rules! stand_ins {
     ($($name:ident: $kind:ident;)+) => {
         #[expect(non_camel_case_types, reason = "as the C library has them")]
         enum Number { $($name),+ }
 
-        /// By number.
         static FUNCTIONS: [Function; [$(Number::$name),+].len()] = [$(Function {
             name: concat!(stringify!($name), "\0"),
             kind: Kind::$kind,
@@ -176,16 +171,16 @@ macro_rules! stand_ins {
         }),+];
 
         $(
-            /// Does what is to be done before it, and goes on with the C library's.
+            /// Does the work before the function, and goes on with the C library's.
             ///
             /// # Safety
-            /// As for the C library's.
+            /// The requirements are those of the C library's function.
             #[cfg(target_arch = "x86_64")]
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             pub unsafe extern "C" fn $name() {
-                // All that arguments may be in: of functions with any number of them `al` says how many are elsewhere. Seven
-                // words and the return address align the stack for the call.
+                // These registers may hold arguments; `al` is the number of vector registers of a variadic call. Seven words and
+                // the return address align the stack for the call.
                 std::arch::naked_asm!(
                     "endbr64",
                     "push rdi",

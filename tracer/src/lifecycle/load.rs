@@ -1,4 +1,4 @@
-//! The entry points of the runtime, the exit handler, and the handler in the child of a fork.
+//! Entry points of the runtime, the exit handler, and the handler in the child of a fork.
 
 #![expect(unsafe_code, reason = "the runtime finds these functions by their names and calls them")]
 
@@ -19,16 +19,15 @@ use crate::intercept::{context, hooks, hsa};
 use crate::lifecycle::{exit_hooks, presence, recording, tracer};
 use crate::write::{callback, callback_counters};
 
-/// The runtime has loaded this library.
+/// True once the runtime has loaded this library.
 static HAS_LOADED: AtomicBool = AtomicBool::new(false);
 
-/// The settings have been read, and complaints about them printed.
+/// True once the settings have been read, and complaints about them printed.
 static HAS_COMPLAINED: AtomicBool = AtomicBool::new(false);
 
-/// The exit handler is registered.
 static HAS_EXIT_HANDLER: AtomicBool = AtomicBool::new(false);
 
-/// How much longer the process may live because of us.
+/// Limit on the time by which the tracer delays the end of the process.
 const EXIT: Duration = Duration::from_millis(500);
 
 /// Called when the library is loaded.
@@ -36,19 +35,19 @@ const EXIT: Duration = Duration::from_millis(500);
 #[unsafe(link_section = ".init_array")]
 static LOADED: extern "C" fn() = loaded;
 
-/// Before anything can be begun: a fork comes at any moment.
+/// Runs before any recording can begin, because a fork may come at any moment.
 extern "C" fn loaded() {
-    memory::tell(run_short);
+    memory::on_shortage(run_short);
     process::at_fork(forked);
     exit_hooks::find_originals();
 }
 
 /// Called at every start of the runtime, of which a process may have several: each is a recording of its own. `table` is the
-/// runtime's `HsaApiTable`, which it has filled anew. Always true: a library that cannot record lets the program run all
-/// the same.
+/// runtime's `HsaApiTable`, which it has filled anew. The result is always true: a library that cannot record lets the program
+/// run all the same.
 ///
 /// # Safety
-/// `table` is what the runtime hands to a tool.
+/// `table` is the table that the runtime passes to a tool.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn OnLoad(
     table: *mut c_void,
@@ -57,12 +56,12 @@ pub unsafe extern "C" fn OnLoad(
     _failed_tool_names: *const *const c_char,
 ) -> bool {
     let loaded = catch_unwind(|| {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised the runtime's table.
         unsafe { load(table.cast()) }
     });
     match loaded {
         Ok(Ok(())) => (),
-        // The environment of a program with more rights than its caller is not to be trusted.
+        // The environment of a program with more rights than its caller is not to be trusted, so no note is written.
         Ok(Err(why @ Unusable::Privileged)) => log::warn(format_args!("{why}; nothing is recorded")),
         Ok(Err(why)) => refuse(&why.to_string()),
         Err(_) => refuse("failed to start"),
@@ -70,7 +69,7 @@ pub unsafe extern "C" fn OnLoad(
     true
 }
 
-/// Says why nothing is recorded, here and to a program that reports on the run.
+/// Reports why nothing is recorded, on standard error and to a program that reports on the run.
 fn refuse(why: &str) {
     let _ = catch_unwind(|| {
         log::warn(format_args!("{why}; nothing is recorded"));
@@ -88,8 +87,8 @@ pub extern "C" fn OnUnload() {
     });
 }
 
-/// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds remark at their
-/// end upon signals that stayed behind.
+/// Called when the process exits, by `quick_exit` too. HIP of ROCm 5 and 6 never shuts the runtime down, and Debian's builds
+/// print a line about signals that remain at the end.
 extern "C" fn exit() {
     if !process::is_own() {
         return;
@@ -99,7 +98,7 @@ extern "C" fn exit() {
         count_unseen();
         end();
         fault::point("exit");
-        // That of a process that never asked a GPU for anything.
+        // This is the recording of a process that never used a GPU.
         recording::end(deadline);
         if let Some(tracer) = tracer::get() {
             tracer.give_signals_back(deadline);
@@ -107,7 +106,7 @@ extern "C" fn exit() {
     });
 }
 
-/// Called by whatever allocates where there is no memory: from now on nothing new is recorded. Takes no lock.
+/// Called by any code that cannot allocate: from now on nothing new is recorded. Takes no lock.
 fn run_short() {
     recording_state::end();
     if let Some(context) = context::get() {
@@ -115,8 +114,8 @@ fn run_short() {
     }
 }
 
-/// Called in a forked child, where any lock may be taken for ever by a thread that it does not have. Takes none, and
-/// asks for no memory.
+/// Called in a forked child, where a lock may be held for ever by a thread that the child does not have. So it takes none and
+/// does not allocate.
 extern "C" fn forked() {
     memory::try_again();
     process::inherit();
@@ -131,7 +130,7 @@ extern "C" fn forked() {
     }
 }
 
-/// The runtime has all its queues: nobody has shut it down, or the recording would be over.
+/// The runtime still has all its queues here: if someone had shut it down, the recording would have ended.
 fn count_unseen() {
     let _ = catch_unwind(|| {
         if let Some(context) = context::get() {
@@ -149,7 +148,7 @@ fn end() {
 }
 
 /// # Safety
-/// `table` is what the runtime hands to a tool.
+/// `table` is the table that the runtime passes to a tool.
 unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     if process::is_privileged() {
         return Err(Unusable::Privileged);
@@ -160,8 +159,8 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     }
     let (settings, is_first) = (read_settings(), !HAS_LOADED.swap(true, Ordering::Relaxed));
     fault::point("load");
-    // SAFETY: as the caller promised.
-    let tables = unsafe { Tables::of(table) }?;
+    // SAFETY: the caller promised the runtime's table.
+    let tables = unsafe { Tables::from_root(table) }?;
     let api = match context::get().filter(|_| hooks::are_in(&tables)) {
         Some(before) => before.api.clone(),
         None => tables.functions()?,
@@ -182,13 +181,12 @@ unsafe fn load(table: *mut HsaApiTable) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// True where librtl_hip.so is in this process.
 fn is_companion_there() -> bool {
-    // SAFETY: asks for a symbol by its name.
+    // SAFETY: looks a symbol up by its name.
     !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"rtl_hip_1".as_ptr()) }.is_null()
 }
 
-/// The settings. Complaints are printed once, however often they are read.
+/// Complaints about the settings are printed once, however often they are read.
 pub(crate) fn read_settings() -> Settings {
     let is_first = !HAS_COMPLAINED.swap(true, Ordering::Relaxed);
     let mut complaints = Vec::new();
@@ -198,17 +196,17 @@ pub(crate) fn read_settings() -> Settings {
     }
     log::set_level(settings.debug);
     if is_first {
-        // This library has a Rust runtime of its own, so this says nothing about panics of anyone else.
+        // This library has a Rust runtime of its own, so the hook is not called for panics of other libraries.
         std::panic::set_hook(Box::new(|panic| log::debug(format_args!("{panic}"))));
     }
     for complaint in complaints.iter().filter(|_| is_first) {
         log::warn(format_args!("{complaint}"));
     }
-    recording_state::ask(settings.is_stopped);
+    recording_state::apply_start(settings.is_stopped);
     settings
 }
 
-/// Something is about to begin in this process, whose end is to be told.
+/// Makes the recording this process's own before anything begins, so that its end is reported.
 fn be_own() {
     if process::is_copied() {
         forked();
@@ -219,7 +217,7 @@ fn be_own() {
     }
 }
 
-/// Begins a recording for the sake of ranges, in a process that may never start the runtime.
+/// Begins a recording for ranges, in a process that may never start the runtime.
 pub fn begin_with_ranges() {
     if process::is_privileged() {
         return recording_state::end();

@@ -1,6 +1,6 @@
-//! Start and end: of the library, of the runtime's lives, of recordings, and requests to pause them.
+//! Start and end of the library, of the runtime's lives and of recordings, and requests to pause them.
 //!
-//! Nothing of the data plane (intercept, collect, events, write) imports this: it works with what is published for it.
+//! Nothing of the data plane (intercept, collect, events, write) imports this module, which publishes the state that they use.
 
 pub mod control;
 pub mod exit_hooks;

@@ -1,15 +1,16 @@
-//! Notes for a program that reports on a run (rtl-trace): which processes have loaded the tracer, and why one runs untraced.
+//! Writes notes for a program that reports on a run (rtl-trace): which processes have loaded the tracer, and why one is not
+//! recorded.
 
 use std::io::Write;
 use std::path::PathBuf;
 
 use crate::base::process;
 
-/// The folder of the notes.
+/// The variable that names the folder of the notes.
 const FOLDER: &str = "RTL_NOTES";
 
-/// Notes that the runtime has loaded the tracer, which records, or does not for this reason. What cannot be written is not
-/// the program's problem.
+/// Notes that the runtime has loaded the tracer, and the reason if it does not record. Errors are ignored: the traced program
+/// must not notice them.
 pub fn note(refusal: Option<&str>) {
     let Some(folder) = std::env::var_os(FOLDER).filter(|folder| !folder.is_empty()) else { return };
     let kind = if refusal.is_some() { "refused" } else { "loaded" };

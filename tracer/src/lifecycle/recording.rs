@@ -1,7 +1,7 @@
-//! The recorder of this process: begun by the first range or the first queue, whichever comes first, ended with the
-//! runtime or the process.
+//! The recorder of this process: the first range or the first queue begins it, and the end of the runtime or of the process ends
+//! it.
 //!
-//! A program may use ranges long before it uses a GPU, or never use one. What both hand over goes to one file.
+//! A program may use ranges long before it uses a GPU, or never use one. Both are recorded in one file.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ struct State {
     recorder: Option<Recorder>,
 }
 
-/// The recording in use. Whatever lies in one that a fork has copied stays there.
+/// The recording in use. A forked child leaks the one of its parent, whose lock may be held.
 static CURRENT: Published<Mutex<State>> = Published::new();
 
 fn current() -> &'static Mutex<State> {
@@ -67,7 +67,7 @@ pub fn known() -> Arc<RecorderState> {
     state().known()
 }
 
-/// Begins the recording unless a range has; what dispatches are handed over by.
+/// Begins the recording unless a range has; returns the sender of dispatches.
 ///
 /// # Errors
 /// The thread could not be started, or another collector has the sender.
@@ -77,7 +77,7 @@ pub fn open(settings: &Settings) -> io::Result<Sender<Dispatch>> {
     state.sender.take().ok_or_else(|| io::ErrorKind::ResourceBusy.into())
 }
 
-/// Begins the recording for the sake of ranges. A thread that finds another one at it does not wait.
+/// Begins the recording for ranges. Where another thread is beginning it, this returns without waiting.
 pub fn begin(settings: &Settings) {
     if let Ok(mut state) = current().try_lock()
         && let Err(error) = state.begin(settings)
@@ -87,8 +87,8 @@ pub fn begin(settings: &Settings) {
     }
 }
 
-/// Has the recorder create the file when it is asked next, and begins the recording of a runtime with these settings that
-/// has no queue yet. False where there is nothing to record. A thread that finds another one at it does not wait.
+/// Makes the recorder create the file at the next request, and begins the recording of a runtime with these settings that has no
+/// queue yet. False where there is nothing to record, or where another thread is beginning the recording: this never waits.
 pub fn keep_file(settings: Option<&Settings>) -> bool {
     let Ok(mut state) = current().try_lock() else { return false };
     if let Some(settings) = settings
@@ -101,8 +101,8 @@ pub fn keep_file(settings: Option<&Settings>) -> bool {
     begun.inspect(|known| known.creates_file.store(true, Ordering::Release)).is_some()
 }
 
-/// Ends the recording, if there is one; the collector has given up its sender. The thread that ends the process may have
-/// interrupted a thread that begins one: that one is left alone.
+/// Ends the recording, if there is one, after the collector has given up its sender. The thread that ends the process may have
+/// interrupted a thread that begins a recording, which is then left alone.
 pub fn end(deadline: Instant) -> Ending {
     recording_state::end();
     let State { known, sender, recorder } = match current().try_lock() {
@@ -118,12 +118,12 @@ pub fn end(deadline: Instant) -> Ending {
     ending
 }
 
-/// True where there is a recording, or was one that the process has not ended.
+/// True where a recording is running or is being begun.
 pub fn has_begun() -> bool {
     current().try_lock().map_or(true, |state| state.recorder.is_some())
 }
 
-/// In the child of a fork: nothing of this is its own. Allocates nothing.
+/// Called in the child of a fork, which owns nothing of its parent's recording. Does not allocate.
 pub fn forget() {
     CURRENT.forget();
     recorder_waker::forget();

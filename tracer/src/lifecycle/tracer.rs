@@ -1,4 +1,4 @@
-//! The recording of one life of the runtime, from its start to its shutdown: what is started, and how it ends.
+//! The recording of one life of the runtime, from its start to its shutdown.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ use crate::intercept::context::{self, Context};
 use crate::intercept::staging;
 use crate::lifecycle::recording;
 
-/// How long the end of a recording may take.
+/// Limit on the time that the end of a recording takes.
 pub(crate) const END: Duration = Duration::from_millis(450);
 
 /// The recording of one life of the runtime.
@@ -44,7 +44,7 @@ pub fn settings_in_use() -> Option<&'static Settings> {
     Some(&tracer.context.settings)
 }
 
-/// Prepares the recording of a life of the runtime that begins. Starts no thread yet. The one before it ends.
+/// Ends the recording before, and prepares that of a life of the runtime that begins. Starts no thread yet.
 pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
     if let Some(before) = get() {
         before.end();
@@ -59,7 +59,7 @@ pub fn begin(api: Api, settings: Settings, gpus: Vec<Gpu>) {
         shared.largest_staged = staging::STAGED;
     }
     if log::is_enabled(2) {
-        shared.tell_packets();
+        shared.print_packets();
     }
     if settings.host_dispatch {
         shared.time_submissions();
@@ -84,9 +84,9 @@ fn start(
 }
 
 impl Tracer {
-    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. The thread that ends the process
-    /// may have interrupted a thread that holds a lock of the tracer or of the runtime: so it is done by another thread,
-    /// and not waited for beyond `deadline`.
+    /// Gives every free signal back to a runtime that nobody has shut down, as the process exits. The thread that ends the
+    /// process may have interrupted a thread that holds a lock of the tracer or of the runtime, so another thread does it, and is
+    /// not waited for beyond `deadline`.
     pub fn give_signals_back(&'static self, deadline: Instant) {
         if !self.context.is_ours()
             || self.unloaded.load(Ordering::SeqCst)
@@ -102,13 +102,13 @@ impl Tracer {
         }
     }
 
-    /// Ends the recording: hands on what has completed, writes it, closes the file. Does so once, regardless of the caller and
-    /// how often, and takes at most half a second.
+    /// Hands over what has completed, writes it and closes the file. Only the first call does so, and it takes at most half a
+    /// second.
     pub fn end(&self) {
         if !self.context.is_ours() || self.ended.swap(true, Ordering::SeqCst) {
             return;
         }
-        // What the same end of the runtime has taken before is not taken again.
+        // Time that this end of the runtime has spent waiting already is deducted.
         let waited = self.context.waited().min(GRACE);
         let deadline = Instant::now() + (END - waited);
         self.context.shared.end();
@@ -153,14 +153,14 @@ impl Tracer {
         }
     }
 
-    /// The runtime has ended: its signals are gone.
+    /// Called when the runtime has ended, with which its signals are gone.
     pub fn unload(&self) {
         self.end();
         self.unloaded.store(true, Ordering::SeqCst);
     }
 
-    /// The process leaves without an end: from now on the collector hands over what has completed and ends. Whether there
-    /// is one. Takes no lock.
+    /// Called when the process leaves without an end: the collector hands over what has completed and ends. Returns false where
+    /// there is none. Takes no lock.
     pub fn leaves(&self) -> bool {
         let is_collecting = self.is_collecting();
         if is_collecting {
@@ -169,10 +169,10 @@ impl Tracer {
         is_collecting
     }
 
-    /// The process may end in a moment: tells whether by now everything has been handed over that has completed. `None`
-    /// where there is no collector. Takes no lock.
+    /// Called when the process may end in a moment: the result tells when everything that has completed has been handed over.
+    /// `None` where there is no collector. Takes no lock.
     pub fn pass(&'static self) -> Option<impl Fn() -> bool> {
-        // One pass may be under way.
+        // One pass may be running already, so the second from now is the first complete one.
         let passes = |tracer: &Self| tracer.context.shared.known.passes.load(Ordering::Acquire);
         let enough = passes(self) + 2;
         self.is_collecting().then_some(move || {

@@ -11,13 +11,13 @@ thread_local! {
     static IS_RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// In the child of a fork, which may register for itself.
+/// Called in the child of a fork, which may register callbacks for itself.
 pub fn forget() {
     ARE_STOPPED.store(false, Ordering::SeqCst);
     let _ = IS_RUNNING.try_with(|is_running| is_running.set(false));
 }
 
-/// No callback is called any more; one may be running.
+/// Prevents further callbacks; one may be running.
 pub fn stop() {
     ARE_STOPPED.store(true, Ordering::SeqCst);
 }
@@ -26,7 +26,7 @@ pub fn are_stopped() -> bool {
     ARE_STOPPED.load(Ordering::SeqCst)
 }
 
-/// Calls one. Does not return in a child that the callback has forked, to which nothing of the recorder belongs.
+/// Runs a callback. Does not return in a child that the callback has forked, because the recorder's data are its parent's.
 pub fn run(callback: impl FnOnce()) {
     IS_RUNNING.set(true);
     callback();
@@ -35,7 +35,7 @@ pub fn run(callback: impl FnOnce()) {
     }
 }
 
-/// True in a callback, which would wait for itself.
+/// True in a callback, which must not wait for itself.
 pub fn is_running() -> bool {
     IS_RUNNING.get()
 }

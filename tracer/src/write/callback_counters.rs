@@ -1,4 +1,4 @@
-//! The counters of all records, as an embedding program sees them.
+//! The counters of all records, as an embedding program reads them.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use crate::base::counters::{self, Lost, UNHANDED};
 use crate::base::published::Published;
 use crate::collect::recorder_state::RecorderState;
 
-/// The counters of the recording that began last.
+/// State of the recording that began last.
 static LATEST: Published<Arc<RecorderState>> = Published::new();
 
-/// A recording begins: these are its counters. One for each start of the runtime stays in memory, as the rest of what is
-/// known of it does.
+/// Publishes the counters of a recording that begins. The state of each start of the runtime stays in memory, as its kernels and
+/// queues do.
 pub fn begin(known: &Arc<RecorderState>) {
     LATEST.set(Arc::clone(known));
 }
 
-/// In the child of a fork: nothing has been recorded.
+/// Called in the child of a fork, which has recorded nothing.
 pub fn forget() {
     LATEST.forget();
 }
@@ -24,10 +24,10 @@ pub fn forget() {
 /// Zeros before a recording begins.
 pub fn now() -> Counters {
     let none = || Counters { size: size_of::<Counters>(), ..Counters::default() };
-    LATEST.get().map_or_else(none, |known| of(known))
+    LATEST.get().map_or_else(none, |known| read(known))
 }
 
-pub fn of(known: &RecorderState) -> Counters {
+pub fn read(known: &RecorderState) -> Counters {
     Counters {
         size: size_of::<Counters>(),
         kernels: ops(&known.counters),
@@ -60,7 +60,7 @@ fn sum<const N: usize>(all: [Counts; N]) -> Counts {
     })
 }
 
-/// Ranges and markers are not counted as seen, so the sum of the outcomes takes the place of that count.
+/// Ranges and markers are not counted as seen, so that count is the sum of their outcomes.
 fn ranges<const N: usize>(all: [&counters::Counters; N]) -> Counts {
     let counts = sum(all.map(ops));
     Counts { seen: counts.delivered + counts.lost + counts.skipped, ..counts }

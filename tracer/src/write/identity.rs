@@ -1,15 +1,14 @@
-//! Who recorded: what the file says of its process, so that files of one run find each other.
+//! Facts about the process for the file, so that tools find the files of one run.
 
 use std::fs;
 
 use crate::base::settings::{Metadata, Settings};
 use crate::write::output::Place;
 
-/// One launcher's variables: rank, number of ranks, rank within the host.
+/// A launcher's variables: rank, number of ranks, rank within the host.
 type Launcher = (&'static str, &'static [&'static str], &'static [&'static str]);
 
-/// In the order in which they count. torchrun's come before SLURM's: with one torchrun per host, SLURM_PROCID is the
-/// number of the host.
+/// Launchers by priority. torchrun comes before SLURM: with one torchrun per host, SLURM_PROCID is the number of the host.
 const LAUNCHERS: [Launcher; 8] = [
     ("RANK", &["WORLD_SIZE"], &["LOCAL_RANK"]),
     (
@@ -28,11 +27,11 @@ const LAUNCHERS: [Launcher; 8] = [
 /// Variables that identify a run to all of its processes.
 const RUNS: [&str; 3] = ["RTL_RUN_ID", "SLURM_JOB_ID", "TORCHELASTIC_RUN_ID"];
 
-/// Variables that decide which GPUs a process sees and how it numbers them.
+/// Variables that select the GPUs of a process and their numbers.
 const VISIBLE: [&str; 4] =
     ["ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"];
 
-/// The longest command that is kept whole.
+/// Limit in bytes on a command line.
 const LONGEST_COMMAND: usize = 16 << 10;
 
 /// Facts from the environment, read where the library is loaded: later on another thread may be changing it.
@@ -46,7 +45,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// From the environment of this process.
     #[must_use]
     pub fn read() -> Self {
         Self::from(|name| std::env::var(name).ok())
@@ -67,13 +65,13 @@ impl Identity {
         }
     }
 
-    /// The values of the placeholders in the file's name.
+    /// Values for the placeholders in the file's name.
     #[must_use]
     pub fn place(&self) -> Place {
         Place { pid: std::process::id(), host: host(), rank: self.rank }
     }
 
-    /// Metadata rows, unknown ones left out.
+    /// Metadata rows of the facts that are known.
     #[must_use]
     pub fn rows(&self, settings: &Settings) -> Vec<(String, String)> {
         let parent = std::os::unix::process::parent_id();
@@ -114,18 +112,18 @@ fn line(path: &str) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// A run that nobody named: the processes that one launcher started.
+/// Identifies a run without a name by the process that launched it.
 fn launcher(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(format!("{pid}-{}", started(&stat)?))
 }
 
-/// When a process was started, in ticks since boot: field 22. The second one, its name, may hold anything.
+/// Start of a process in ticks since boot: field 22 of `stat`. The second field, its name, may hold any characters.
 fn started(stat: &str) -> Option<&str> {
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)
 }
 
-/// The words of a command line in one, quoted where they would fall apart.
+/// A command line as text, with quotes around words that have spaces.
 fn command(words: &[u8]) -> Option<String> {
     let words = words.strip_suffix(b"\0").unwrap_or(words);
     let words = words.split(|&byte| byte == 0).map(String::from_utf8_lossy).map(|word| {
@@ -144,7 +142,7 @@ fn command(words: &[u8]) -> Option<String> {
     Some(command).filter(|command| command != "''")
 }
 
-/// The runtime's version as its file is called: `1.14.60402` of libhsa-runtime64.so.1.14.60402.
+/// The runtime's version in the name of its file: `1.14.60402` of libhsa-runtime64.so.1.14.60402.
 fn rocr(maps: &str) -> Option<String> {
     let version = maps.lines().find_map(|line| line.split_once("/libhsa-runtime64.so."))?.1;
     version.split_ascii_whitespace().next().map(str::to_owned)

@@ -1,4 +1,4 @@
-//! The recorder's thread: rows and metadata of a file, or records for callbacks. The only folder that accesses files.
+//! The recorder's thread, which writes rows and metadata of a file, or records for callbacks. Only this folder accesses files.
 
 pub mod callback;
 pub mod callback_counters;

@@ -1,33 +1,33 @@
-//! Where the file of this process goes.
+//! Chooses the name of the file of this process.
 //!
-//! RTL_OUTPUT is a pattern: `%p` is the process, `%h` the host, `%r` the rank (0 where there is none), `%%` a percent
-//! sign; anything else stays as it is. Without it, `trace.db`. A folder means `trace_%p.db` in it; folders that are
-//! missing are created. A relative name is relative to where the process was when the tracer was loaded.
+//! RTL_OUTPUT is a pattern: `%p` is the process, `%h` the host, `%r` the rank (0 where there is none), `%%` a percent sign; other
+//! characters stand for themselves. The default is `trace.db`. A folder means `trace_%p.db` in it; missing folders are created. A
+//! relative name is relative to the folder in which the process was when the tracer was loaded.
 //!
-//! No file is ever replaced or shared. Where one exists already, the process' number is put before the suffix
-//! (`trace.db`, `trace_4711.db`), then `_2`, `_3`, ... (a process number is used again some day, or on another host). A
-//! name is taken, too, where a journal of that name was left behind by something that is gone.
+//! No file is ever replaced or shared. If one exists already, the process' number is put before the suffix (`trace.db`,
+//! `trace_4711.db`), then `_2`, `_3`, ... (a process number may come again, or on another host). A name is also taken where a
+//! journal of that name was left behind.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// The values of the placeholders of a pattern.
+/// Values for the placeholders of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// `%p`.
+    /// `%p`
     pub pid: u32,
-    /// `%h`.
+    /// `%h`
     pub host: String,
-    /// `%r`.
+    /// `%r`
     pub rank: Option<u32>,
 }
 
-/// How many names are tried before it is given up.
+/// Limit on the number of names to try.
 const ATTEMPTS: u32 = 10_000;
 
-/// The name that the pattern gives.
+/// Replaces the placeholders of the pattern.
 #[must_use]
 pub fn expand(pattern: &OsStr, place: &Place) -> PathBuf {
     let mut name = Vec::with_capacity(pattern.len() + 16);
@@ -49,7 +49,7 @@ pub fn expand(pattern: &OsStr, place: &Place) -> PathBuf {
     PathBuf::from(OsString::from_vec(name))
 }
 
-/// The names to try, one after the other, until one is not taken. Creates the folder that they are in.
+/// The names to try in this order. Creates the folder that they are in.
 ///
 /// # Errors
 /// The folder does not exist and could not be created, or the name is that of a device or a pipe.
@@ -66,7 +66,7 @@ pub fn names(wanted: &Path, pid: u32) -> io::Result<impl Iterator<Item = PathBuf
     Ok((0..ATTEMPTS).map(move |attempt| name(&wanted, pid, attempt)))
 }
 
-/// True where a journal lies where SQLite looks for that of a file of this name: it would be played back into a new one.
+/// True if there is a journal where SQLite looks for that of a file of this name: it would be applied to a new file.
 #[must_use]
 pub fn has_journal(path: &Path) -> bool {
     ["-journal", "-wal"].iter().any(|end| {
@@ -76,7 +76,7 @@ pub fn has_journal(path: &Path) -> bool {
     })
 }
 
-/// The name to try at the given attempt.
+/// The name for the given attempt.
 fn name(wanted: &Path, pid: u32, attempt: u32) -> PathBuf {
     let mut name = wanted.file_stem().unwrap_or_default().to_owned();
     // A pattern with %p has the number already.
@@ -103,7 +103,7 @@ mod tests {
         Place { pid: 4711, host: "node3".to_owned(), rank: Some(29) }
     }
 
-    /// Creates it as the recorder does, and says under which name.
+    /// Creates a file as the recorder does, and returns its path.
     fn created(wanted: &Path) -> io::Result<PathBuf> {
         let free = names(wanted, 4711)?.filter(|path| !has_journal(path));
         let mut free = free.filter(|path| std::fs::File::create_new(path).is_ok());

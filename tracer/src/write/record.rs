@@ -1,18 +1,18 @@
-//! The thread that writes the file.
+//! The recorder: the thread that writes the file.
 //!
-//! It sleeps most of the time. Every `PERIOD`, or when half of the way to it is taken, it writes the rows of what
-//! has been handed over and publishes them together with the counters: after a kill the file is whole and lacks at
-//! most what was handed over since. It holds no lock that a thread of the application may want.
+//! It sleeps most of the time. Every `PERIOD`, or when half of the channel to it is full, it writes rows of the dispatches and
+//! events that were handed over, and publishes them together with the counters: after a kill the file is whole and lacks at most
+//! those since the last publication. It holds no lock that a thread of the application may want.
 //!
-//! What happens when something goes wrong:
-//! - The recorder falls behind: the way to it fills up, and what then finds no slot passes unrecorded
-//!   (`lost:behind`). It never makes anyone wait.
-//! - The file has reached RTL_MAX_SIZE: it is left as it is but for its counters (`lost:full`).
-//! - There is no room for more rows, as is found out ahead: the same (`lost:write`).
-//! - A write fails: what was published stays, what was not is counted with all that follows (`lost:write`).
-//! - It panics: the same (`lost:failure`).
-//! - Someone else removes the file or makes it shorter: it is left as it is, and all of it is lost (`lost:write`).
-//! - The time to finish is over: the rest is counted (`lost:unwritten`).
+//! Failures end in a reason of the counters:
+//! - The recorder falls behind: the channel to it fills up, and packets that then find no slot are not recorded (`lost:behind`).
+//!   It never makes another thread wait.
+//! - The file has reached RTL_MAX_SIZE: only its counters still change (`lost:full`).
+//! - The disk has no room for more rows, which is checked in advance: only the counters still change (`lost:write`).
+//! - A write fails: published rows stay, all others are lost (`lost:write`).
+//! - The recorder panics: published rows stay, all others are lost (`lost:failure`).
+//! - The file is removed or truncated: it is not touched any more, and all its rows are lost (`lost:write`).
+//! - The time to finish is over: the rest is lost (`lost:unwritten`).
 
 mod annotations;
 mod callback_sink;
@@ -20,6 +20,7 @@ mod calls;
 mod close;
 mod copies_and_barriers;
 mod file;
+mod in_progress;
 mod naming;
 mod open_calls;
 mod open_dispatches;
@@ -28,7 +29,6 @@ mod recording_file;
 mod rows;
 mod session;
 mod sink;
-mod under_way;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -60,24 +60,24 @@ use sink::Sink;
 
 pub use sink::Ending;
 
-/// How long the recorder sleeps between two looks at what has been handed over.
+/// Time between two rounds of the recorder.
 const PERIOD: Duration = Duration::from_millis(25);
 
-/// The longest time for closing the file on a file system that answers.
+/// Limit on the time for closing the file, on a file system that answers.
 const CLOSING: Duration = Duration::from_millis(50);
 
-/// Batches that are written even when the time to finish is over: that takes no longer than counting why not, and
-/// where it is over because the machine is overloaded, little is left.
+/// Batches that are written even when the time to finish is over: that takes no longer than counting them as lost, and where it
+/// is over because the machine is overloaded, few are left.
 const AT_ONCE: usize = 16;
 
-/// The recorder's thread. No file exists before the first dispatch is seen, or the first range.
+/// The recorder's thread. It creates the file when the first dispatch or range is seen.
 #[derive(Debug)]
 pub struct Recorder {
     thread: JoinHandle<Ending>,
     deadline: Arc<Deadline>,
 }
 
-/// When writing has to end; unknown until the recording ends.
+/// Time at which writing has to end; unknown until the recording ends.
 type Deadline = Mutex<Option<Instant>>;
 
 impl Recorder {
@@ -97,7 +97,7 @@ impl Recorder {
         let to = output_sink::output_sink();
         let session = Self::session(settings, Arc::clone(&known));
         let thread = process::spawn("rtl-record", move || match to {
-            // With the program's own files: its callbacks are its own business.
+            // The thread shares the program's open files, because callbacks may use them.
             OutputSink::Callbacks(to) => {
                 run(CallbackSink::new(&to.callbacks, Arc::clone(&known)), &known, &arrivals, &until, pause)
             }
@@ -114,18 +114,18 @@ impl Recorder {
         let place = identity.place();
         let pattern = settings.output.clone().unwrap_or_else(|| "trace.db".into());
         let wanted = output::expand(&pattern, &place);
-        // Without a folder that it is in, a process is told why no file can be created, and of what was lost.
+        // Even where the current folder is gone, the process gets a warning, with the reason and the losses.
         let wanted = std::path::absolute(&wanted).unwrap_or(wanted);
         let limit = settings.max_size;
         let create = move || create(&wanted, place.pid, limit);
-        Session::new(recording_file::About { settings, identity }, known, create)
+        Session::new(recording_file::ProcessFacts { settings, identity }, known, create)
     }
 
-    /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must be gone. What
-    /// is not written by then is counted as [`Lost::Unwritten`].
+    /// Waits until the rest is written and the file closed, at most until `deadline`. The sender must have been dropped. The rest
+    /// that is not written by then is counted as [`Lost::Unwritten`].
     pub fn finish(self, deadline: Instant) -> Ending {
         *lock(&self.deadline) = Some(deadline);
-        // A callback that ends the process does not return before that.
+        // A callback that ends the process would wait here for itself.
         let waits_for_itself = callback::is_running();
         while !self.thread.is_finished() && !waits_for_itself && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(1));
@@ -159,7 +159,7 @@ fn create(
     Err(failed(std::io::ErrorKind::AlreadyExists.into()))
 }
 
-/// Records until the sender is gone, whatever happens.
+/// Records until the sender is dropped; a panic is reported to the sink.
 fn run(
     mut sink: impl Sink,
     known: &RecorderState,
@@ -182,10 +182,10 @@ fn run(
         while arrivals.take(|_| ()) > 0 {}
         sink.add_copies_and_barriers();
     }
-    // What fails here leaves the file as it was published before.
+    // After a panic here the file stays as it was published before.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         events.finish(known.calls.each_ref(), &mut sink);
-        // They are rows now.
+        // The open calls are rows now.
         sink.show_open(Vec::new());
         sink.close();
     }));
@@ -206,7 +206,7 @@ fn record(
     let mut has_any = false;
     while is_open {
         is_open = arrivals.wait(PERIOD.saturating_sub(up_to_date.elapsed()));
-        let asked = arrivals.asked();
+        let requested = arrivals.requested();
         fault::point("record");
         let (mut published, mut is_first) = (Instant::now(), false);
         for round in 0.. {
@@ -219,25 +219,25 @@ fn record(
                 break;
             }
             is_first |= !std::mem::replace(&mut has_any, true);
-            // Where there is always more, too.
+            // This also applies where more dispatches keep coming.
             if published.elapsed() >= PERIOD {
-                HOOKS.ask_for_sample();
+                HOOKS.request_sample();
                 sink.show_open(open_calls::open_for(PERIOD, events));
                 sink.publish();
                 published = Instant::now();
             }
         }
-        // Who wakes it because much has come asks for no publication, which costs as much as a thousand rows.
-        // The file is created soon: the process may not have the right to do so for long.
+        // A full channel wakes the recorder without a request for a publication, which costs as much as a thousand rows.
+        // The first round creates the file, because the process may soon lose the right to do so.
         let is_due = is_first || up_to_date.elapsed() >= PERIOD;
         if is_due {
             let _ = headroom::is_gone();
-            HOOKS.ask_for_sample();
+            HOOKS.request_sample();
             sink.show_open(open_calls::open_for(PERIOD, events));
             sink.publish();
             up_to_date = Instant::now();
         }
-        arrivals.answer(asked, || {
+        arrivals.answer(requested, || {
             sink.show_open(open_calls::open_for(PERIOD, events));
             sink.complete(events);
         });

@@ -1,7 +1,7 @@
-//! Start and stop from another terminal (docs/guide/control.md).
+//! Starts and stops recording on requests from another terminal (docs/guide/control.md).
 //!
-//! A program that asks puts a file where the recorder looks for it, and knows by its disappearance that it was heard. Nothing of the
-//! application is used for it: no signal, no file descriptor that it might close or count.
+//! A requesting program puts a file where the recorder looks for it, and the recorder removes it when the request is met. Nothing
+//! of the application is used for it: no signal, and no file descriptor that it might close or count.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,13 +12,13 @@ use std::time::{Duration, SystemTime};
 use crate::base::clock;
 use crate::collect::recorder_state::RecorderState;
 
-/// Where requests are put, as the process sees it.
+/// The folder of requests, as the process sees it.
 pub const FOLDER: &str = "/tmp";
 
-/// Passes of the collector after which it has handed on everything that had completed: one may have been under way.
+/// Passes of the collector after which it has handed over everything that had completed: one may have been running already.
 const PASSES: u64 = 2;
 
-/// The largest file that is read.
+/// Larger files are not read.
 const LONGEST: u64 = 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,39 +27,39 @@ enum Request {
     Stop,
 }
 
-/// How far a stop is that has been heeded and not answered.
+/// Progress of a stop that has been noticed and not answered.
 #[derive(Clone, Copy, Debug)]
-enum Stopping {
-    /// The collector hands on what has completed; the passes that it had made.
+enum StopProgress {
+    /// The collector hands over completed dispatches; it had made this number of passes.
     Collecting(u64),
-    /// The recorder writes it.
+    /// The recorder writes them.
     Writing,
 }
 
-/// What the recorder looks for.
+/// Looks for requests to this process.
 #[derive(Debug)]
 pub struct Requests {
     path: PathBuf,
     user: u32,
-    /// When the process began; what is older was for another one with its number.
+    /// Start of the process; older requests were for another process with the same number.
     begun: Option<SystemTime>,
-    stopping: Option<Stopping>,
+    stopping: Option<StopProgress>,
 }
 
 impl Requests {
-    /// Those to the process with this number and user, in this folder.
+    /// Looks for requests to the process with this number and user, in this folder.
     pub fn new(folder: &Path, pid: u32, user: u32, begun: Option<SystemTime>) -> Self {
         Self { path: folder.join(format!("rtl-{pid}.control")), user, begun, stopping: None }
     }
 
-    /// Heeds a request, if there is one, with `pause`; the recorder has just published everything that it has.
+    /// Handles a request, if there is one, by `pause`. Called when the recorder has just published all its rows.
     pub fn heed(&mut self, known: &RecorderState, pause: impl FnOnce(bool)) {
         match self.stopping {
-            Some(Stopping::Writing) => self.answer(),
-            Some(Stopping::Collecting(_)) if known.counters.snapshot().on_the_way() == 0 => self.answer(),
-            Some(Stopping::Collecting(before)) => {
+            Some(StopProgress::Writing) => self.answer(),
+            Some(StopProgress::Collecting(_)) if known.counters.snapshot().on_the_way() == 0 => self.answer(),
+            Some(StopProgress::Collecting(before)) => {
                 if known.passes.load(Ordering::Acquire) >= before + PASSES {
-                    self.stopping = Some(Stopping::Writing);
+                    self.stopping = Some(StopProgress::Writing);
                 }
             }
             None => match self.read() {
@@ -69,7 +69,7 @@ impl Requests {
                 }
                 Some(Request::Stop) => {
                     pause(true);
-                    self.stopping = Some(Stopping::Collecting(known.passes.load(Ordering::Acquire)));
+                    self.stopping = Some(StopProgress::Collecting(known.passes.load(Ordering::Acquire)));
                 }
                 None => {}
             },
@@ -81,7 +81,7 @@ impl Requests {
         let _ = fs::remove_file(&self.path);
     }
 
-    /// A request by the same user; anyone can put a file there. One to a process that has ended is removed.
+    /// Reads a request by the same user, since anyone can put a file there. One to a process that has ended is removed.
     fn read(&self) -> Option<Request> {
         let found = fs::symlink_metadata(&self.path).ok()?;
         if !found.is_file() || found.uid() != self.user {
@@ -108,16 +108,16 @@ impl Default for Requests {
     }
 }
 
-/// When the file was put there, which a writer cannot set back.
+/// Time at which the file was put there, which a writer cannot set back.
 fn changed(file: &fs::Metadata) -> SystemTime {
     let seconds = Duration::from_secs(u64::try_from(file.ctime()).unwrap_or(0));
     SystemTime::UNIX_EPOCH + seconds + Duration::from_nanos(u64::try_from(file.ctime_nsec()).unwrap_or(0))
 }
 
-/// The clocks of files and of processes count in steps.
+/// Upper bound on the steps of the clocks of files and of processes.
 const STEP: Duration = Duration::from_millis(100);
 
-/// When this process began, or a little earlier; `None` where nothing says so. `exec` changes nothing.
+/// Start of this process, or slightly before; `None` where it is unknown. `exec` does not change it.
 fn begun() -> Option<SystemTime> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
     let ticks = ticks_at_begin(&stat)?;
@@ -128,7 +128,7 @@ fn begun() -> Option<SystemTime> {
     SystemTime::now().checked_sub(age + STEP)
 }
 
-/// When a process began, in ticks since the machine did: behind its name, which may have spaces and parentheses.
+/// Start of a process in ticks since boot. The field is behind the process's name, which may have spaces and parentheses.
 fn ticks_at_begin(stat: &str) -> Option<u64> {
     const FIELD: usize = 22;
     let (_, behind) = stat.rsplit_once(')')?;
@@ -137,12 +137,12 @@ fn ticks_at_begin(stat: &str) -> Option<u64> {
 
 #[expect(unsafe_code, reason = "calls libc")]
 fn ticks_of_a_second() -> i64 {
-    // SAFETY: asks for a number.
+    // SAFETY: the call only returns a number.
     unsafe { libc::sysconf(libc::_SC_CLK_TCK) }
 }
 
 impl Requests {
-    /// [`Self::heed`] for this process and its present user.
+    /// Does what `heed` does for this process and its present user.
     pub fn look(&mut self, known: &RecorderState, pause: impl FnOnce(bool)) {
         self.user = user();
         self.heed(known, pause);
@@ -151,7 +151,7 @@ impl Requests {
 
 #[expect(unsafe_code, reason = "calls libc")]
 fn user() -> u32 {
-    // SAFETY: asks for a number and cannot fail.
+    // SAFETY: the call only returns a number and cannot fail.
     unsafe { libc::geteuid() }
 }
 
@@ -159,86 +159,86 @@ fn user() -> u32 {
 mod tests {
     use super::*;
 
-    struct Asked {
+    struct Fixture {
         folder: tempfile::TempDir,
         requests: Requests,
         known: RecorderState,
-        said: Vec<bool>,
+        pauses: Vec<bool>,
     }
 
-    impl Asked {
+    impl Fixture {
         fn new(user: u32) -> Self {
             let folder = tempfile::tempdir().unwrap();
             let requests = Requests::new(folder.path(), 4711, user, begun());
-            Self { folder, requests, known: RecorderState::default(), said: Vec::new() }
+            Self { folder, requests, known: RecorderState::default(), pauses: Vec::new() }
         }
 
         fn path(&self) -> PathBuf {
             self.folder.path().join("rtl-4711.control")
         }
 
-        /// Puts a request there; whether it is answered when the recorder has looked.
-        fn ask(&mut self, text: &str) -> bool {
+        /// Puts a request there and lets the recorder look; true if it is answered.
+        fn request(&mut self, text: &str) -> bool {
             fs::write(self.path(), text).unwrap();
             self.look()
         }
 
         fn look(&mut self) -> bool {
-            self.requests.heed(&self.known, |is_paused| self.said.push(is_paused));
+            self.requests.heed(&self.known, |is_paused| self.pauses.push(is_paused));
             !self.path().exists()
         }
     }
 
     #[test]
     fn a_start_is_answered_at_once_and_a_stop_when_nothing_is_on_its_way() {
-        let mut asked = Asked::new(user());
-        assert!(asked.ask("start\n"));
-        asked.known.counters.see(1);
-        assert!(!asked.ask("stop\n") && !asked.look());
-        asked.known.counters.record(1);
-        assert!(asked.look());
-        assert_eq!(asked.said, [false, true]);
-        assert!(asked.look() && asked.said.len() == 2, "nothing else was asked");
+        let mut fixture = Fixture::new(user());
+        assert!(fixture.request("start\n"));
+        fixture.known.counters.see(1);
+        assert!(!fixture.request("stop\n") && !fixture.look());
+        fixture.known.counters.record(1);
+        assert!(fixture.look());
+        assert_eq!(fixture.pauses, [false, true]);
+        assert!(fixture.look() && fixture.pauses.len() == 2, "nothing else was fixture");
     }
 
     #[test]
     fn a_kernel_that_runs_on_does_not_keep_a_stop_from_being_answered() {
-        let mut asked = Asked::new(user());
-        asked.known.counters.see(1);
-        assert!(!asked.ask("stop"));
-        asked.known.passes.fetch_add(PASSES, Ordering::Relaxed);
-        assert!(!asked.look(), "what was handed on is still to be written");
-        assert!(asked.look());
+        let mut fixture = Fixture::new(user());
+        fixture.known.counters.see(1);
+        assert!(!fixture.request("stop"));
+        fixture.known.passes.fetch_add(PASSES, Ordering::Relaxed);
+        assert!(!fixture.look(), "what was handed on is still to be written");
+        assert!(fixture.look());
     }
 
-    /// A process with the number of one that ended in the meantime: it begins after the request.
+    /// The start of a process with the number of one that has ended: it is after the request.
     fn later() -> Option<SystemTime> {
         SystemTime::now().checked_add(Duration::from_secs(1))
     }
 
     #[test]
     fn a_request_to_an_ended_process_with_the_same_number_is_removed_and_not_heeded() {
-        let mut asked = Asked::new(user());
-        asked.requests.begun = later();
-        assert!(asked.ask("stop"));
-        assert!(asked.said.is_empty());
-        asked.requests.begun = begun();
-        assert!(asked.ask("start"));
-        assert_eq!(asked.said, [false]);
+        let mut fixture = Fixture::new(user());
+        fixture.requests.begun = later();
+        assert!(fixture.request("stop"));
+        assert!(fixture.pauses.is_empty());
+        fixture.requests.begun = begun();
+        assert!(fixture.request("start"));
+        assert_eq!(fixture.pauses, [false]);
     }
 
     #[test]
     fn nothing_of_another_user_and_no_link_is_removed_as_a_request_to_an_ended_process() {
-        let mut foreign = Asked::new(user() + 1);
+        let mut foreign = Fixture::new(user() + 1);
         foreign.requests.begun = later();
-        assert!(!foreign.ask("stop"));
-        let mut linked = Asked::new(user());
+        assert!(!foreign.request("stop"));
+        let mut linked = Fixture::new(user());
         linked.requests.begun = later();
         let target = linked.folder.path().join("target");
         fs::write(&target, "stop").unwrap();
         std::os::unix::fs::symlink(&target, linked.path()).unwrap();
         assert!(!linked.look() && target.exists());
-        assert!(foreign.said.is_empty() && linked.said.is_empty());
+        assert!(foreign.pauses.is_empty() && linked.pauses.is_empty());
     }
 
     #[test]
@@ -254,14 +254,14 @@ mod tests {
 
     #[test]
     fn nonsense_and_other_peoples_requests_are_left_alone() {
-        let mut asked = Asked::new(user());
-        assert!(!asked.ask("restart"));
-        assert!(!asked.ask(&"start ".repeat(10)));
-        fs::remove_file(asked.path()).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", asked.path()).unwrap();
-        assert!(!asked.look());
-        let mut foreign = Asked::new(user() + 1);
-        assert!(!foreign.ask("stop") && !foreign.look());
-        assert!(asked.said.is_empty() && foreign.said.is_empty());
+        let mut fixture = Fixture::new(user());
+        assert!(!fixture.request("restart"));
+        assert!(!fixture.request(&"start ".repeat(10)));
+        fs::remove_file(fixture.path()).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", fixture.path()).unwrap();
+        assert!(!fixture.look());
+        let mut foreign = Fixture::new(user() + 1);
+        assert!(!foreign.request("stop") && !foreign.look());
+        assert!(fixture.pauses.is_empty() && foreign.pauses.is_empty());
     }
 }

@@ -15,7 +15,7 @@ use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Set in the process with the limit: where it records.
+/// Output path of the process with the limit, and set only there.
 const OUTPUT: &str = "RTL_TEST_OUTPUT";
 const DISPATCHES: u64 = 100_000;
 
@@ -54,7 +54,7 @@ fn a_process_with_a_limit() -> Result {
 fn the_signal_of_a_file_size_limit_never_reaches_the_process() -> Result {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("trace.db");
-    // Blocks of 512 bytes, or of 1,024 in some shells.
+    // The unit is 512 bytes, or 1,024 in some shells.
     let script = r#"ulimit -f 1000; exec "$0" --exact file_size::a_process_with_a_limit"#;
     let output =
         Command::new("sh").args(["-c", script]).arg(std::env::current_exe()?).env(OUTPUT, &path).output()?;
@@ -65,12 +65,12 @@ fn the_signal_of_a_file_size_limit_never_reaches_the_process() -> Result {
 fn is_whole(path: &Path) -> Result {
     assert!(std::fs::metadata(path)?.len() <= 1_000 << 10);
     let file = Connection::open(path)?;
-    let ask = |sql: &str| file.query_row(sql, [], |row| row.get::<_, String>(0));
-    assert_eq!(ask("PRAGMA integrity_check")?, "ok");
-    let rows: u64 = ask("SELECT count(*) || '' FROM rocpd_op")?.parse()?;
+    let query_text = |sql: &str| file.query_row(sql, [], |row| row.get::<_, String>(0));
+    assert_eq!(query_text("PRAGMA integrity_check")?, "ok");
+    let rows: u64 = query_text("SELECT count(*) || '' FROM rocpd_op")?.parse()?;
     assert!((1_000..DISPATCHES).contains(&rows));
-    let said = "SELECT group_concat(tag || ' ' || value) FROM rocpd_metadata
+    let counts = "SELECT group_concat(tag || ' ' || value) FROM rocpd_metadata
                 WHERE tag IN ('complete', 'recorded') OR tag LIKE 'lost:%'";
-    assert_eq!(ask(said)?, format!("complete 0,recorded {rows},lost:write {}", DISPATCHES - rows));
+    assert_eq!(query_text(counts)?, format!("complete 0,recorded {rows},lost:write {}", DISPATCHES - rows));
     Ok(())
 }

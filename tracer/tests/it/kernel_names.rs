@@ -1,7 +1,7 @@
-//! Names of kernels on the stock ROCm runtimes with simulated GPUs: what the tracer finds is what the runtime itself
-//! says of every symbol. A runtime that this machine does not have is skipped in one line.
+//! Compares the names of kernels that the tracer finds with those that the stock ROCm runtimes give for every symbol, on
+//! simulated GPUs. A runtime that this machine does not have is skipped in one line.
 //!
-//! Each test starts itself again, on a runtime, and answers there.
+//! Each test starts itself again in a process on a runtime, and does its work there.
 
 #![expect(unsafe_code, reason = "loads code objects through the runtime's C functions")]
 
@@ -14,7 +14,7 @@ use hsa_sys::bindings::*;
 use rtl::base::kernels::{Kernel, Loader, descriptor::Resources, names};
 use support::code_object::{self, Symbols, Target, code_object, many};
 
-/// Says that this process is the one on the runtime.
+/// Set only in the process that is on the runtime.
 const INSIDE: &str = "KERNEL_NAMES_INSIDE";
 
 /// Runs `inside` on every runtime, in a process of its own that runs this test alone.
@@ -28,13 +28,13 @@ fn on_every_runtime(gpus: u32, inside: fn(&Runtime)) {
         let mut command = stack.command(&std::env::current_exe().unwrap());
         command.args([test, "--exact", "--nocapture"]).env(INSIDE, "1").env("KFD_SIM_GPUS", gpus.to_string());
         let output = command.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let has_run = String::from_utf8_lossy(&output.stdout).contains("1 passed");
-        assert!(output.status.success() && has_run, "{test} on {stack:?}: {}\n{said}", output.status);
+        assert!(output.status.success() && has_run, "{test} on {stack:?}: {}\n{stderr}", output.status);
     }
 }
 
-/// The runtime, opened as a program would that is not linked to it.
+/// The runtime, opened as by a program that is not linked with it.
 struct Runtime {
     core: CoreApiTable,
     gpus: Vec<hsa_agent_t>,
@@ -51,10 +51,10 @@ macro_rules! call {
 
 impl Runtime {
     fn start() -> Self {
-        // SAFETY: a library of the system is opened, for good.
+        // SAFETY: a library of the system is opened, and stays open.
         let library = unsafe { libc::dlopen(c"libhsa-runtime64.so.1".as_ptr(), libc::RTLD_NOW) };
         assert!(!library.is_null());
-        // SAFETY: the table has no functions but optional ones: all bytes 0 is a value of it.
+        // SAFETY: all functions of the table are optional, so bytes of 0 are a valid value.
         let mut core: CoreApiTable = unsafe { MaybeUninit::zeroed().assume_init() };
         macro_rules! find {
             ($($field:ident: $name:literal),* $(,)?) => {$({
@@ -98,7 +98,7 @@ impl Runtime {
         Loader::new(&self.core).unwrap()
     }
 
-    /// Loads code objects for a GPU each; their bytes are overwritten afterwards, as a program may do.
+    /// Loads code objects, each for a GPU, and then overwrites their bytes, as a program may do.
     fn load(&self, code_objects: Vec<(hsa_agent_t, Vec<u8>)>) -> hsa_executable_t {
         let mut executable = hsa_executable_t { handle: 0 };
         call!(self, hsa_executable_create_alt_fn(0, 1, null(), &raw mut executable));
@@ -121,8 +121,8 @@ impl Runtime {
         executable
     }
 
-    /// Kernel object and name of every kernel, as the runtime says.
-    fn told(&self, executable: hsa_executable_t) -> HashMap<u64, Vec<u8>> {
+    /// The runtime's own list of kernels: kernel object and name.
+    fn kernels(&self, executable: hsa_executable_t) -> HashMap<u64, Vec<u8>> {
         let mut symbols: Vec<hsa_executable_symbol_t> = Vec::new();
         call!(
             self,
@@ -155,7 +155,7 @@ impl Runtime {
 }
 
 unsafe extern "C" fn add_agent(agent: hsa_agent_t, agents: *mut c_void) -> hsa_status_t {
-    // SAFETY: the vector that `start` passed, which nobody else uses meanwhile.
+    // SAFETY: this is the vector that `start` passed, which nobody else uses meanwhile.
     let agents = unsafe { &mut *agents.cast::<Vec<hsa_agent_t>>() };
     agents.push(agent);
     HSA_STATUS_SUCCESS
@@ -166,7 +166,7 @@ unsafe extern "C" fn add_symbol(
     symbol: hsa_executable_symbol_t,
     symbols: *mut c_void,
 ) -> hsa_status_t {
-    // SAFETY: the vector that `told` passed, which nobody else uses meanwhile.
+    // SAFETY: this is the vector that `kernels` passed, which nobody else uses meanwhile.
     let symbols = unsafe { &mut *symbols.cast::<Vec<hsa_executable_symbol_t>>() };
     symbols.push(symbol);
     HSA_STATUS_SUCCESS
@@ -176,9 +176,8 @@ fn gfx90a(kernels: &[code_object::Kernel], symbols: Symbols) -> Vec<u8> {
     code_object(Target::named("gfx90a").unwrap(), kernels, symbols)
 }
 
-/// Resolves every kernel that the runtime tells of.
-fn resolved(loader: &Loader, told: &HashMap<u64, Vec<u8>>) -> Vec<Kernel> {
-    let kernels = told.iter().map(|(&object, name)| {
+fn resolved(loader: &Loader, kernels: &HashMap<u64, Vec<u8>>) -> Vec<Kernel> {
+    let kernels = kernels.iter().map(|(&object, name)| {
         let kernel = loader.resolve(object).unwrap();
         assert_eq!((&*kernel.mangled, kernel.kernel_object), (&*names::text_of(name), object));
         kernel
@@ -192,9 +191,9 @@ fn every_kernel_of_a_large_code_object_has_the_name_that_the_runtime_says() {
         for symbols in [Symbols::Both, Symbols::GnuHash, Symbols::SectionOnly] {
             let loader = runtime.loader();
             let executable = runtime.load(vec![(runtime.gpus[0], gfx90a(&many(20_000), symbols))]);
-            let told = runtime.told(executable);
-            assert_eq!(told.len(), 20_000);
-            resolved(&loader, &told);
+            let kernels = runtime.kernels(executable);
+            assert_eq!(kernels.len(), 20_000);
+            resolved(&loader, &kernels);
             runtime.destroy(&loader, executable);
         }
     });
@@ -213,8 +212,8 @@ fn a_kernel_comes_with_what_its_descriptor_says() {
             ..code_object::Kernel::named("_Z4copyPfS_")
         };
         let executable = runtime.load(vec![(runtime.gpus[0], gfx90a(&[written], Symbols::Both))]);
-        let told = runtime.told(executable);
-        let &object = told.keys().next().unwrap();
+        let kernels = runtime.kernels(executable);
+        let &object = kernels.keys().next().unwrap();
         assert_eq!(
             runtime.loader().resolve(object),
             Some(Kernel {
@@ -239,10 +238,10 @@ fn the_same_code_on_two_gpus_is_two_code_objects() {
     on_every_runtime(2, |runtime| {
         let code = gfx90a(&many(3), Symbols::Both);
         let executable = runtime.load(runtime.gpus.iter().map(|&gpu| (gpu, code.clone())).collect());
-        let told = runtime.told(executable);
-        assert_eq!(told.len(), 6);
+        let kernels = runtime.kernels(executable);
+        assert_eq!(kernels.len(), 6);
         let mut numbers: Vec<_> =
-            resolved(&runtime.loader(), &told).into_iter().map(|kernel| kernel.code_object).collect();
+            resolved(&runtime.loader(), &kernels).into_iter().map(|kernel| kernel.code_object).collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [Some(1), Some(1), Some(1), Some(2), Some(2), Some(2)]);
     });
@@ -258,24 +257,24 @@ fn an_address_means_what_is_loaded_there_now() {
             let name = format!("round_{round}");
             let kernels = [code_object::Kernel::named(name.as_str()), code_object::Kernel::named("other")];
             let executable = runtime.load(vec![(runtime.gpus[0], gfx90a(&kernels, Symbols::Both))]);
-            // Whether an executable was frozen past our hook makes no difference, once what was there before is gone.
+            // The result is the same if an executable was frozen past our hook, once its predecessor at the address is gone.
             if round > 0 {
                 loader.freeze(executable);
             }
-            let told = runtime.told(executable);
-            resolved(&loader, &told);
-            reused += told.keys().filter(|object| before.contains_key(*object)).count();
+            let kernels = runtime.kernels(executable);
+            resolved(&loader, &kernels);
+            reused += kernels.keys().filter(|object| before.contains_key(*object)).count();
             // Every other one is destroyed past our hook.
             if round % 2 == 0 {
                 runtime.destroy(&loader, executable);
                 assert!(
-                    told.keys().all(|&object| loader.resolve(object).is_none()),
+                    kernels.keys().all(|&object| loader.resolve(object).is_none()),
                     "nothing is loaded there"
                 );
             } else {
                 call!(runtime, hsa_executable_destroy_fn(executable));
             }
-            before.extend(told);
+            before.extend(kernels);
         }
         assert!(reused > 0, "the runtime gives an address again, or this shows nothing");
     });
@@ -286,7 +285,7 @@ fn a_number_that_is_no_address_of_code_has_no_name() {
     on_every_runtime(1, |runtime| {
         let loader = runtime.loader();
         let executable = runtime.load(vec![(runtime.gpus[0], gfx90a(&many(1), Symbols::Both))]);
-        let &object = runtime.told(executable).keys().next().unwrap();
+        let &object = runtime.kernels(executable).keys().next().unwrap();
         for number in [0, 64, 0x10_0040, u64::MAX, object + 1, object + 64] {
             assert_eq!(loader.resolve(number), None, "{number:#x}");
         }
@@ -300,7 +299,7 @@ fn hostile_names_stay_apart() {
         let hostile: [&[u8]; 6] = [b"\xff", b"\xfe", b"\\xff", b"a.kd", b"a", "\u{1f600}\n\t'".as_bytes()];
         let kernels: Vec<_> = hostile.iter().map(|&name| code_object::Kernel::named(name)).collect();
         let executable = runtime.load(vec![(runtime.gpus[0], gfx90a(&kernels, Symbols::Both))]);
-        let kernels = resolved(&runtime.loader(), &runtime.told(executable));
+        let kernels = resolved(&runtime.loader(), &runtime.kernels(executable));
         let distinct: std::collections::HashSet<_> = kernels.iter().map(|kernel| &kernel.mangled).collect();
         assert_eq!(distinct.len(), hostile.len());
     });

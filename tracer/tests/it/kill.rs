@@ -1,7 +1,7 @@
 //! A process that is killed while it records leaves a whole file with everything that was published.
 //!
-//! `RTL_KILLS=200 cargo test -p tracer --test it kill -- --nocapture` kills as often and says how old the oldest lost
-//! dispatch was.
+//! `RTL_KILLS=200 cargo test -p tracer --test it kill -- --nocapture` kills 200 times and prints the age of the oldest lost
+//! dispatch.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -20,11 +20,11 @@ use support::rusqlite::Connection;
 
 type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// Set in the process that is to be killed: where it records.
+/// Output path of the process that is to be killed, and set only there.
 const OUTPUT: &str = "RTL_TEST_OUTPUT";
 
-/// Records until it is killed, a thousand dispatches a millisecond at most and a new kernel with a long name now and
-/// then, and says how many are published.
+/// Records until it is killed, a thousand dispatches a millisecond at most and a new kernel with a long name now and then, and
+/// prints the number of published dispatches.
 #[test]
 fn a_process_to_be_killed() -> Result {
     let Some(output) = std::env::var_os(OUTPUT) else { return Ok(()) };
@@ -64,7 +64,7 @@ fn a_process_to_be_killed() -> Result {
     Ok(())
 }
 
-/// Kills a recording process after it has spoken so often; how old the oldest dispatch was that is not in the file.
+/// Kills a recording process after it has printed this number of lines; returns the age of the oldest dispatch that is not in the file.
 fn kill_after(lines: u32, path: &Path) -> Result<Duration> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(["--exact", "kill::a_process_to_be_killed", "--nocapture"])
@@ -90,24 +90,24 @@ fn kill_after(lines: u32, path: &Path) -> Result<Duration> {
         return Ok(Duration::ZERO);
     }
     let file = Connection::open(path)?;
-    let ask = |sql: &str| file.query_row(sql, [], |row| row.get::<_, String>(0));
-    assert_eq!(ask("PRAGMA integrity_check")?, "ok", "killed after {lines} lines");
-    if ask("SELECT count(*) || '' FROM sqlite_master")? == "0" {
+    let query_text = |sql: &str| file.query_row(sql, [], |row| row.get::<_, String>(0));
+    assert_eq!(query_text("PRAGMA integrity_check")?, "ok", "killed after {lines} lines");
+    if query_text("SELECT count(*) || '' FROM sqlite_master")? == "0" {
         assert_eq!(published, 0);
         return Ok(Duration::ZERO);
     }
-    let rows: i64 = ask("SELECT count(*) || '' FROM rocpd_op")?.parse()?;
+    let rows: i64 = query_text("SELECT count(*) || '' FROM rocpd_op")?.parse()?;
     assert!(rows >= published, "{published} were published and {rows} are there");
     if rows == 0 {
         return Ok(Duration::ZERO);
     }
     let odd = "SELECT count(*) || '' FROM rocpd_op LEFT JOIN rocpd_string ON rocpd_string.id = description_id
                WHERE correlationId IS NOT rocpd_op.id OR string IS NULL";
-    assert_eq!(ask(odd)?, "0");
-    let said =
+    assert_eq!(query_text(odd)?, "0");
+    let counts =
         "SELECT group_concat(tag || ' ' || value) FROM rocpd_metadata WHERE tag IN ('recorded', 'complete')";
-    assert_eq!(ask(said)?, format!("complete 0,recorded {rows}"));
-    let last: i64 = ask("SELECT max(end) || '' FROM rocpd_op")?.parse()?;
+    assert_eq!(query_text(counts)?, format!("complete 0,recorded {rows}"));
+    let last: i64 = query_text("SELECT max(end) || '' FROM rocpd_op")?.parse()?;
     Ok(Duration::from_nanos((killed - last).max(0) as u64))
 }
 
@@ -118,7 +118,7 @@ fn a_killed_process_leaves_a_whole_file_with_all_that_was_published() -> Result 
     let mut oldest = Duration::ZERO;
     for kill in 0..kills {
         let folder = tempfile::tempdir()?;
-        // Different moments, spread over the first publications.
+        // The moments are spread over the first publications.
         let lines = 1 + kill * 7_919 % 193;
         oldest = oldest.max(kill_after(lines, &folder.path().join("trace.db"))?);
     }

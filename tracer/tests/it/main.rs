@@ -1,4 +1,4 @@
-//! The recorder and the names of kernels, from outside.
+//! Tests of the recorder and of the names of kernels, through the crate's public functions.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 

@@ -1,4 +1,4 @@
-//! The symbols of kernels that ran on real GPUs: all of them are named in full, and no two alike.
+//! Checks on symbols of kernels that ran on real GPUs that all of them are named in full, and no two alike.
 
 use std::collections::HashMap;
 

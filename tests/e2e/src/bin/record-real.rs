@@ -1,6 +1,6 @@
 //! Records the real programs that `scripts/fetch/real-programs` has fetched, as fixtures: `tests/fixtures/real/<name>.db.gz`.
 //!
-//! Kernels take times by lot from one seed, so the trace looks like one; what names the machine is taken out.
+//! Kernels take random times from one seed, so that the trace looks real; the names of machine and user are removed.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,11 +11,11 @@ use e2e::launched::{assert_all_recorded, traced};
 use support::real::{llama_bench, tinygrad, write_model};
 use support::rusqlite::Connection;
 
-/// How long kernels take: the matrix products of a prompt longest.
+/// Times of kernels: the matrix products of a prompt take longest.
 const KERNELS: &str =
     "Cijk_*=60000..90000,_ZL18flash_attn*=20000..40000,_ZL13mul_mat_vec*=12000..18000,3000..9000";
 
-/// Metadata that says where it was recorded, and what a reader finds there instead.
+/// Metadata that identifies the machine, with the values that replace it.
 const ANYWHERE: [(&str, &str); 5] = [
     ("host", "workstation"),
     ("machine_id", "00000000000000000000000000000000"),
@@ -33,20 +33,20 @@ fn main() -> Result<()> {
         ("llama-bench", llama_bench(&model), "2", "llama-bench --n-prompt 64 --n-gen 16 --model random.gguf"),
         ("tinygrad", tinygrad(10), "1", "python3 train.py 10"),
     ];
-    for (name, command, gpus, said) in programs {
+    for (name, command, gpus, command_in_trace) in programs {
         let Some(mut command) = command else {
             bail!("{name} is missing; hint: scripts/fetch/real-programs")
         };
         command.env("RTL_MODE", "standard").env("KFD_SIM_GPUS", gpus).env("KFD_SIM_KERNEL_NS", KERNELS);
         let (_, launched, trace) = traced(command, folder.path());
         assert_all_recorded(&launched, &trace);
-        forget_the_machine(&trace.path, said)?;
+        forget_the_machine(&trace.path, command_in_trace)?;
         compress(&trace.path, &target.join(format!("{name}.db.gz")))?;
     }
     Ok(())
 }
 
-/// Takes out of a trace what names the machine and the person.
+/// Replaces in a trace everything that identifies the machine and the user.
 fn forget_the_machine(path: &Path, command: &str) -> Result<()> {
     let database = Connection::open(path)?;
     for (tag, value) in ANYWHERE.into_iter().chain([("command", command)]) {

@@ -9,19 +9,19 @@ use super::Process;
 use crate::library;
 
 impl Process {
-    /// A HIP program of `tests/programs` on a certain runtime, with the kernels of `kernels.cl`. `None`, and one line that
-    /// says so, where a compiler is missing.
+    /// A HIP program of `tests/programs` on a certain runtime, with the kernels of `kernels.cl`. `None` after one printed line,
+    /// where a compiler is missing.
     #[must_use]
-    pub fn of_hip(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
+    pub fn for_hip(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
         let kernels = support::code_object("kernels", "gfx90a")?;
         let arguments: Vec<&str> = kernels.to_str().into_iter().chain(arguments.iter().copied()).collect();
         Some(Self { is_hip: true, ..Self::on(stack, name)?.arguments(&arguments) })
     }
 
-    /// A Python program of `tests/programs` on a certain runtime, which finds the kernels of `kernels.cl` by `KERNELS` and
-    /// others like itself by `PYTHON`. `None`, and one line that says so, where Python or a compiler is missing.
+    /// A Python program of `tests/programs` on a certain runtime, which finds the kernels of `kernels.cl` by `KERNELS` and others
+    /// like itself by `PYTHON`. `None` after one printed line, where Python or a compiler is missing.
     #[must_use]
-    pub fn of_python(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
+    pub fn for_python(stack: &Stack, name: &str, arguments: &[&str]) -> Option<Self> {
         let kernels = support::code_object("kernels", "gfx90a")?;
         let python = support::real::python()?;
         let script = support::real::source(&format!("{name}.py"));
@@ -30,25 +30,21 @@ impl Process {
         Some(process.arguments(&arguments).setting("KERNELS", kernels))
     }
 
-    /// Its calls of HIP are recorded.
+    /// Records the calls of HIP.
     #[must_use]
     pub fn calls(mut self) -> Self {
         self.companions.push(library::companion());
         self.preloaded().mode("hip")
     }
 
-    /// Its calls of HIP are to be recorded, and only the library that catches them is preloaded: the runtime loads the
-    /// tracer.
+    /// Records the calls of HIP where only the library that intercepts them is preloaded, and the runtime loads the tracer.
     #[must_use]
     pub fn calls_without_the_tracer(mut self) -> Self {
         self.companions.push(library::companion());
         self.mode("hip")
     }
 
-    /// Its program, one of HIP, is linked with HIP instead of opening it.
-    ///
-    /// # Panics
-    /// If it does not compile.
+    /// Links the program, one of HIP, with HIP instead of opening it.
     #[must_use]
     pub fn linked_to_hip(mut self, name: &str) -> Self {
         let version = format!("-DHIP_LINKED={}", self.stack.hip.split('.').next().unwrap());
@@ -61,21 +57,18 @@ impl Process {
         self
     }
 
-    /// Its program, one of HIP, lets HIP find itself by the name that has no version, which Debian has in the packages for
-    /// development only: hipGetProcAddress needs that.
-    ///
-    /// # Panics
-    /// If it does not compile.
+    /// Links the program, one of HIP, so that HIP finds itself by the name that has no version, which Debian has in the packages
+    /// for development only: hipGetProcAddress needs that.
     #[must_use]
     pub fn with_hip_to_be_found(mut self, name: &str) -> Self {
         let name_of_folder = self.stack.name;
-        // Not RUNPATH, which counts for the program's own libraries only.
+        // RUNPATH would apply to the program's own libraries only.
         let rpath = format!("-Wl,--disable-new-dtags,-rpath,$ORIGIN/{name_of_folder}");
         self.program = support::program_with(name, &[&rpath]).unwrap();
         let folder = self.program.with_file_name(name_of_folder);
         fs::create_dir_all(&folder).unwrap();
         let link = folder.join("libamdhip64.so");
-        // It stays for the next time, unless the runtime has moved since.
+        // The link stays for the next time, unless the runtime has moved since.
         if fs::read_link(&link).is_ok_and(|before| before != self.stack.hip_path()) {
             fs::remove_file(&link).unwrap();
         }
@@ -88,7 +81,7 @@ impl Process {
         std::iter::once(self.stack.hip_path()).chain(self.stack.hip_compiler()).collect()
     }
 
-    /// A judge is preloaded before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
+    /// Preloads a judge before the tracer, in traced runs only: it counts every call of HIP that a linked program makes.
     #[must_use]
     pub fn judged(mut self) -> Self {
         self.judges.push(library::hip_judge(&self.hip_libraries()));

@@ -1,10 +1,10 @@
-//! A runtime that is shut down and started again in one process, as programs do that count the GPUs first.
+//! Tests of a runtime that is shut down and started again in one process, as by programs that count the GPUs first.
 
 use e2e::compare::{assert_adds_up, assert_executed};
 use e2e::{Process, Trace};
 use support::{Need, skip};
 
-/// A process with so many dispatches in each life of its runtime, on every runtime that starts again.
+/// A process with these numbers of dispatches in the lives of its runtime, on every runtime that starts again.
 fn processes(lives: &[&str]) -> Vec<Process> {
     let processes = Process::on_every_stack("again").into_iter().map(|process| process.arguments(lives));
     // On the simulated driver the runtimes of ROCm 6.4 and 7 start only once.
@@ -18,7 +18,7 @@ fn processes(lives: &[&str]) -> Vec<Process> {
     processes.filter(starts_again).collect()
 }
 
-/// Holds that the process runs as it does without the tracer and leaves a file for each of these lives.
+/// Checks that the process runs as it does without the tracer and leaves a file for each of these lives.
 #[track_caller]
 fn assert_recorded(process: &Process, lives: &[usize]) {
     let outcome = process.well();
@@ -51,7 +51,7 @@ fn a_life_without_work_leaves_no_file_and_does_not_keep_the_next_from_being_reco
 fn what_is_to_be_said_of_the_settings_is_said_once() {
     for process in processes(&["1", "1"]) {
         let outcome = process.mode("hip").unchanged();
-        assert_eq!((outcome.said.len(), outcome.traces.len()), (1, 2), "{outcome:?}");
+        assert_eq!((outcome.messages.len(), outcome.traces.len()), (1, 2), "{outcome:?}");
     }
 }
 

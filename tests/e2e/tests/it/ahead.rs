@@ -1,21 +1,21 @@
-//! A host that is far ahead of the GPU: it launches four times of what the queues hold and more.
+//! Tests of a host that is far ahead of the GPU: it launches at least four times the capacity of the queues.
 //!
-//! RTL_AHEAD is how many kernels; `./test --long` takes 100,000, which not every runtime bears without the tracer: some abort, and
-//! some take longer than a test may. There nothing is demanded of the traced run.
+//! RTL_AHEAD is the number of kernels; `./test --long` takes 100,000, which not every runtime supports without the tracer: some
+//! abort, and some take longer than a test may. On these nothing is checked in the traced run.
 
 use e2e::compare::assert_has_what_was_executed;
 use e2e::{Outcome, Process};
 use support::{Stack, stacks};
 
-/// As many kernels as every runtime bears.
+/// As many kernels as every runtime supports.
 const BORNE: usize = 10_000;
 
-/// How many kernels are launched without a wait.
+/// Number of kernels that are launched without a wait.
 fn ahead() -> usize {
     std::env::var("RTL_AHEAD").map_or(BORNE, |ahead| ahead.parse().unwrap())
 }
 
-/// The run without the tracer. `None`, and one line that says how it ended, where the runtime does not bear the distance.
+/// The run without the tracer. `None`, after one line about its end, where the runtime does not support the distance.
 #[track_caller]
 #[expect(clippy::print_stderr, reason = "a runtime of which nothing is demanded is said")]
 fn bare(process: &Process) -> Option<Outcome> {
@@ -28,7 +28,7 @@ fn bare(process: &Process) -> Option<Outcome> {
     None
 }
 
-/// The smallest queue that the runtimes make.
+/// Size of the smallest queue that the runtimes make.
 const FEWEST_PLACES: usize = 64;
 
 /// HIP 5.2.3 executes the kernels of a graph at its first launch only.
@@ -36,13 +36,13 @@ fn repeats_graphs(stack: &Stack) -> bool {
     stack.hip != "5.2.3"
 }
 
-/// A program that launches on so many streams, by graphs of so many nodes (0 for none), and how many kernels that are.
+/// A program that launches on a number of streams, by graphs of `nodes` nodes (0 for none), and the number of its kernels.
 fn far_ahead(stack: &Stack, nodes: usize, streams: usize) -> Option<(Process, usize)> {
     let launches = if nodes == 0 || repeats_graphs(stack) { ahead() / nodes.max(1) } else { streams };
     let arguments = [nodes, launches, streams].map(|number| number.to_string());
     let arguments = arguments.each_ref().map(String::as_str);
-    let process = Process::of_hip(stack, "hip_ahead", &arguments)?;
-    // HIP has four queues a GPU otherwise. The GPU takes longer for a kernel than the host.
+    let process = Process::for_hip(stack, "hip_ahead", &arguments)?;
+    // By default HIP has four queues a GPU. The GPU takes longer for a kernel than the host.
     let kernel = (20_000 * streams).to_string();
     let process = process.setting("GPU_MAX_HW_QUEUES", "8").setting("KFD_SIM_KERNEL_NS", kernel);
     let kernels = nodes.max(1) * launches;
@@ -50,7 +50,7 @@ fn far_ahead(stack: &Stack, nodes: usize, streams: usize) -> Option<(Process, us
     Some((process.setting("ROC_AQL_QUEUE_SIZE", packets.to_string()), kernels))
 }
 
-/// Where the program ends well without the tracer, it ends so with it, and every kernel is recorded.
+/// Checks that a program which succeeds without the tracer does so with it, and that every kernel is recorded.
 #[track_caller]
 fn lives_and_is_recorded(nodes: usize, streams: usize, mode: &str) {
     for stack in &stacks() {
@@ -87,7 +87,7 @@ fn kernels_that_are_not_recorded_far_ahead_of_the_gpu() {
         }
 
         let Some((process, _)) = far_ahead(stack, 0, 1) else { return };
-        // A queue has more places than the buffer.
+        // The queue has more places than the buffer.
         let places = (kernels * 2 / 3).next_power_of_two().to_string();
         let process = process.setting("ROC_AQL_QUEUE_SIZE", places).setting("RTL_BUFFER", "1M");
         if bare(&process).is_none() {

@@ -1,4 +1,4 @@
-//! Barrier packets, which are recorded where RTL_BARRIER asks for them.
+//! Tests of barrier packets, which are recorded with RTL_BARRIER=1.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -32,7 +32,7 @@ fn recorded(trace: &Trace) -> Vec<Barrier> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Holds that the trace has each barrier that was executed, and no other.
+/// Checks that the trace has each barrier that was executed, and no other.
 #[track_caller]
 pub(crate) fn assert_barriers(outcome: &Outcome, trace: &Trace) {
     let (mut executed, recorded) = (executed(&outcome.log), recorded(trace));
@@ -63,7 +63,7 @@ fn barriers_are_recorded_with_the_times_at_which_they_were_executed() {
 fn barriers_of_hip_are_recorded_and_nothing_else_changes() {
     for (name, arguments) in [("hip_streams", &["3", "20"][..]), ("hip_copies", &["100004"])] {
         for stack in stacks() {
-            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let Some(process) = Process::for_hip(&stack, name, arguments) else { return };
             let outcome = process.gpus(2).setting("RTL_BARRIER", "1").well();
             let trace = outcome.trace();
             assert_eq!(trace.left_out(), BTreeMap::new());

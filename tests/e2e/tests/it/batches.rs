@@ -1,4 +1,4 @@
-//! Several packets in one call of the interceptor: from ROCm 7's runtime, and on any from a tool above the tracer.
+//! Tests of several packets in one call of the interceptor: from ROCm 7's runtime, and on any from a tool above the tracer.
 
 use std::collections::BTreeMap;
 
@@ -33,20 +33,20 @@ fn large_batches_of_a_tool_above_go_down_whole_and_are_recorded_or_counted() {
                 assert_complete(&outcome);
                 continue;
             }
-            // Twice 700 kernels: as many as make whole batches are left out, the rest goes down with the barrier.
+            // Of twice 700 kernels those in whole batches are left out, and the rest is submitted with the barrier.
             let trace = outcome.trace();
             assert_true(&outcome, &trace);
             let left_out = (2 * (700 - 700 % size)) as i64;
             assert_eq!(trace.left_out(), BTreeMap::from([("skipped:batch", left_out)]));
-            assert_eq!(outcome.said.len(), 1, "{outcome:?}");
+            assert_eq!(outcome.messages.len(), 1, "{outcome:?}");
         }
     }
 }
 
 #[test]
 fn more_packets_under_one_doorbell_than_the_runtime_can_stage_are_recorded() {
-    // 1024 packets are the whole queue: batches begin everywhere in it. Without the tracer's care a runtime of ROCm 7
-    // crashes here with any tool.
+    // 1024 packets are the whole queue, so batches begin everywhere in it. Without the tracer's care a runtime of ROCm 7 crashes
+    // here with any tool.
     for process in Process::on_every_stack("batch") {
         let process = process.setting("KFD_SIM_KERNEL_NS", "1000");
         assert_complete(&process.arguments(&["8", "700", "last", "one"]).well());

@@ -1,4 +1,4 @@
-//! Kernels' names, while code comes and goes.
+//! Tests of kernels' names while code is loaded and unloaded.
 
 use e2e::Process;
 use e2e::compare::assert_complete;

@@ -1,4 +1,4 @@
-//! Processes that have the same number, as the first ones of two containers have, and one folder.
+//! Tests of processes with the same number, as the first ones of two containers have, and one folder.
 
 use std::process::Command;
 
@@ -6,7 +6,7 @@ use e2e::Process;
 use e2e::family::{assert_each_recorded, counts};
 use support::{Need, skip};
 
-/// What starts a program as the first process of a container. `None`, and one line that says so, where that is not
+/// The command that starts a program as the first process of a container. `None` after one printed line, where that is not
 /// permitted.
 fn container() -> Option<&'static str> {
     let containers = ["unshare --pid --fork", "unshare --map-root-user --pid --fork"];
@@ -23,7 +23,7 @@ fn container() -> Option<&'static str> {
 
 #[test]
 fn two_processes_of_one_number_have_two_files() {
-    let (Some(container), Some(process)) = (container(), Process::of("forks")) else { return };
+    let (Some(container), Some(process)) = (container(), Process::new("forks")) else { return };
     let both = format!("{container} \"$@\" & {container} \"$@\" & wait");
     let process = process.arguments(&["begin", "range", "work", "end"]);
     let outcome = process.started_by(&["sh", "-c", &both, "sh"]).preloaded().well();

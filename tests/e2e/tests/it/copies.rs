@@ -1,4 +1,4 @@
-//! Copies that a program asks the runtime for, and those of HIP.
+//! Tests of copies that a program submits to the runtime, and of those of HIP.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn outcomes(way: &str, gpus: usize) -> Vec<Outcome> {
     processes.map(|process| process.arguments(&[way]).gpus(gpus).well()).collect()
 }
 
-/// All copies of the program are in the trace, and nothing is left out.
+/// Checks that all copies of the program are in the trace, and nothing is left out.
 #[track_caller]
 fn every_copy_is_recorded(way: &str, gpus: usize) {
     for outcome in outcomes(way, gpus) {
@@ -82,9 +82,9 @@ fn copies_within_the_host_are_recorded_where_the_runtime_times_them() {
         let trace = outcome.trace();
         if process.stack().rocr == "5.2.3" {
             assert_eq!(trace.left_out(), BTreeMap::from([("copies_lost:times", 1)]));
-            assert_eq!(outcome.said, ["rtl: 1 of 1 copies are not in the trace: 1 without valid times"]);
+            assert_eq!(outcome.messages, ["rtl: 1 of 1 copies are not in the trace: 1 without valid times"]);
         } else {
-            assert_eq!((trace.left_out(), outcome.said.len()), (BTreeMap::new(), 0));
+            assert_eq!((trace.left_out(), outcome.messages.len()), (BTreeMap::new(), 0));
             assert_copies(&outcome, &trace, 0);
             assert_eq!(copies(&trace)[0].kind, "CopyHostToHost");
         }
@@ -103,7 +103,7 @@ fn a_copy_that_never_begins_is_counted_and_delays_nobody() {
             (trace.count("copies_seen"), trace.count("copies_recorded"), copies(&trace).len()),
             (2, 1, 1)
         );
-        assert_eq!(outcome.said, ["rtl: 1 of 2 copies are not in the trace: 1 still running at the end"]);
+        assert_eq!(outcome.messages, ["rtl: 1 of 2 copies are not in the trace: 1 still running at the end"]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The tracer states its own cost.
+//! Tests that the tracer states its own cost.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ fn the_cost_of_tracing_is_in_the_file() {
         let outcome = process.traced_while(|input, output, _| {
             let mut line = String::new();
             output.read_line(&mut line).unwrap();
-            // The collector asks for samples while it is awake.
+            // The collector requests samples while it is awake.
             for _ in 0..100 {
                 writeln!(input, "50").unwrap();
                 output.read_line(&mut line).unwrap();
@@ -35,7 +35,7 @@ fn the_hooks_of_ranges_are_counted_and_timed() {
         let tables = Trace::open(&outcome.traces[0]).unwrap().read(&select).unwrap();
         let costs: Vec<_> = tables.info.recorder_costs().collect();
         let [cost] = costs[..] else { panic!("{outcome:?}") };
-        // A range that was left open has one, and a name has one that leads to no row.
+        // A range that was left open has one hook, and a name has one that leads to no row.
         let markers = tables.ranges.iter().filter(|range| range.is_marker()).count();
         let events = 2 * tables.ranges.len() - markers;
         let hooks = usize::try_from(cost.hooks).unwrap();

@@ -1,4 +1,4 @@
-//! Queues that wait for each other by signals that the tracer stands in front of.
+//! Tests of queues that wait for each other by signals that the tracer replaces.
 
 use e2e::Process;
 use e2e::compare::assert_complete;
@@ -12,7 +12,7 @@ fn barriers_wait_for_kernels_of_other_queues() {
 
 #[test]
 fn a_kernel_that_waits_for_a_later_one_does_not_stall() {
-    // One signal of a kernel's own, and one that several later kernels count down.
+    // The values are for a signal of a kernel's own, and for one that several later kernels count down.
     for value in ["1", "2", "40"] {
         for process in Process::on_every_stack("waits_for_later") {
             assert_complete(&process.arguments(&["10", value]).well());

@@ -1,11 +1,11 @@
-//! Programs that do with open files what they like.
+//! Tests of programs that close and replace open files at will.
 
 use e2e::Process;
 use e2e::family::{assert_each_recorded, assert_whole, counts};
 
 #[test]
 fn a_program_that_closes_everything_and_opens_a_file_has_that_file_to_itself() {
-    let Some(process) = Process::of("closes") else { return };
+    let Some(process) = Process::new("closes") else { return };
     let file = process.folder().join("file");
     let outcome = process.arguments(&[file.to_str().unwrap()]).preloaded().well();
     assert_eq!(outcome.stdout, "3\t13\tits own text\n");
@@ -24,7 +24,7 @@ fn a_program_that_starts_with_nothing_open_does_not_print_into_its_trace() {
     }
 }
 
-/// A starter stands before the program, which another loader would take for the program itself.
+/// True if no starter precedes the program, which another loader would take for the program itself.
 fn is_started_by_itself(process: &Process) -> bool {
     process.stack().name == "bookworm"
 }

@@ -1,4 +1,4 @@
-//! Programs that get records instead of a file.
+//! Tests of programs with callbacks in place of a file.
 
 mod linked;
 
@@ -45,7 +45,7 @@ fn ranges_are_delivered_and_tag_kernels() {
 #[test]
 fn everything_that_hip_does_is_delivered() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_copies", &["100004"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_copies", &["100004"]) else { return };
         let outcome = embedded(&process.gpus(1));
         let trace = outcome.trace();
         assert_has_what_was_executed(&outcome, &trace);
@@ -57,7 +57,7 @@ fn everything_that_hip_does_is_delivered() {
 #[test]
 fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let process = process.setting("EMBED_ONLY", "calls").setting("EMBED_OPTIONS", WITH_ARGUMENTS);
         let libraries = [library::tracer(), library::companion(), library::tool("embedder")];
         let outcome = embedded_by(&process, &libraries);
@@ -83,7 +83,7 @@ fn calls_of_hip_are_delivered_with_the_kernels_that_they_launched() {
     }
 }
 
-/// The numbers of the lines of a kind in what the recorder was told.
+/// The numbers in the recorder's lines of a kind.
 fn lines_of(process: &Process, kind: &str) -> Vec<Vec<i64>> {
     let records = std::fs::read_to_string(process.folder().join("embedded/records")).unwrap();
     let lines = records.lines().filter_map(|line| line.strip_prefix(kind)?.strip_prefix('\t'));
@@ -93,15 +93,15 @@ fn lines_of(process: &Process, kind: &str) -> Vec<Vec<i64>> {
 #[test]
 fn calls_say_what_they_asked_for_also_without_arguments() {
     for stack in stacks() {
-        let copies = || Some(Process::of_hip(&stack, "hip_copies", &["100004"])?.gpus(1));
+        let copies = || Some(Process::for_hip(&stack, "hip_copies", &["100004"])?.gpus(1));
         let (Some(recording), Some(process)) = (copies(), copies()) else { return };
         let recording = recording.calls();
         let recorded = recording.well().trace();
         let process = process.setting("EMBED_ONLY", "calls");
         let libraries = [library::tracer(), library::companion(), library::tool("embedder")];
         let _ = embedded_by(&process, &libraries);
-        // Without the call's number and the addresses, which `parse` leaves out.
-        let mut asked: Vec<Vec<i64>> =
+        // The call's number and the addresses are left out by `parse`.
+        let mut params: Vec<Vec<i64>> =
             lines_of(&process, "asked").into_iter().map(|line| line[1..].to_vec()).collect();
         let database = recorded.database();
         let mut statement = database
@@ -111,12 +111,12 @@ fn calls_say_what_they_asked_for_also_without_arguments() {
             .unwrap();
         let rows = statement.query_map([], |row| (0..5).map(|at| row.get(at)).collect()).unwrap();
         let mut expected: Vec<Vec<i64>> = rows.map(Result::unwrap).collect();
-        asked.sort();
+        params.sort();
         expected.sort();
-        assert!(asked.len() > 8, "{asked:?}");
-        assert_eq!(asked, expected, "{stack:?}");
+        assert!(params.len() > 8, "{params:?}");
+        assert_eq!(params, expected, "{stack:?}");
 
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let process = process.setting("EMBED_ONLY", "calls");
         let trace = embedded_by(&process, &libraries).trace();
         let launches = lines_of(&process, "launch");
@@ -176,7 +176,7 @@ fn calls_of_hsa_are_delivered_where_they_are_asked_for_and_wanted() {
 #[test]
 fn what_has_no_callback_is_not_recorded() {
     let counts = |only: &str| {
-        let process = Process::of("copies")?.arguments(&["kernels"]).setting("EMBED_ONLY", only);
+        let process = Process::new("copies")?.arguments(&["kernels"]).setting("EMBED_ONLY", only);
         let trace = embedded(&process).trace();
         Some((
             trace.rows.len() as i64 == trace.count("seen"),
@@ -190,13 +190,13 @@ fn what_has_no_callback_is_not_recorded() {
     assert_eq!(counts("ranges"), Some((true, false, false)));
 }
 
-/// `embed.c`, which is linked to the library, on every runtime: it finds what it should, and no file is left.
+/// Runs `embed.c`, which is linked to the library, on every runtime, and checks that it succeeds and leaves no file.
 #[track_caller]
 fn each_finds(what: &str) -> Vec<Outcome> {
     each_of("embed", what)
 }
 
-/// The same of `embed_inside.c`.
+/// Does the same with `embed_inside.c`.
 #[track_caller]
 fn each_finds_inside(what: &str) {
     each_of("embed_inside", what);
@@ -213,7 +213,7 @@ fn each_of(program: &str, what: &str) -> Vec<Outcome> {
 fn finds(process: &Process) -> Outcome {
     let outcome = process.bare();
     assert!(outcome.status.success(), "{:?}: {outcome:?}", process.stack());
-    assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
+    assert_eq!((outcome.traces.len(), outcome.messages.len()), (0, 0), "no file, no word: {outcome:?}");
     outcome
 }
 
@@ -280,14 +280,14 @@ fn after_a_stop_nothing_is_delivered() {
 #[test]
 fn another_life_of_the_runtime_is_delivered_too() {
     // Later runtimes do not start twice on the simulator.
-    let Some(process) = Process::of("copies") else { return };
+    let Some(process) = Process::new("copies") else { return };
     finds(&process.linked_to("embed", &library::tracer()).arguments(&["again"]));
 }
 
 #[test]
 fn a_slow_callback_makes_nobody_wait_and_what_it_misses_is_counted() {
-    // What it holds up has nothing to do with the runtime, and 400,000 kernels take their time on a busy machine.
-    let Some(process) = Process::of("copies") else { return };
+    // One runtime suffices, because the delay is not in the runtime, and 400,000 kernels take long on a busy machine.
+    let Some(process) = Process::new("copies") else { return };
     let process = process.linked_to("embed_inside", &library::tracer()).setting("KFD_SIM_KERNEL_NS", "10");
     finds(&process.setting("RTL_BUFFER", "24M").arguments(&["slow"]));
 }
@@ -310,15 +310,15 @@ fn a_forked_child_may_register_for_itself() {
 #[test]
 fn programs_that_it_starts_leave_no_file() {
     // The loader of the other runtimes cannot start a second program as itself.
-    let Some(process) = Process::of("copies") else { return };
+    let Some(process) = Process::new("copies") else { return };
     finds(&process.linked_to("embed", &library::tracer()).arguments(&["exec"]));
 }
 
 #[test]
 fn the_last_records_are_delivered_when_the_process_leaves_without_exit() {
     for outcome in each_finds("leave") {
-        let told: i64 = outcome.stdout.lines().map(|line| line.parse::<i64>().unwrap()).sum();
-        assert_eq!(told, 100, "{outcome:?}");
+        let delivered: i64 = outcome.stdout.lines().map(|line| line.parse::<i64>().unwrap()).sum();
+        assert_eq!(delivered, 100, "{outcome:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Processes that end in the middle of their work, in every way (`tests/programs/ways.h`).
+//! Tests of processes that end in the middle of their work, in every way (`tests/programs/ways.h`).
 
 mod delay;
 mod disk;
@@ -11,17 +11,17 @@ use e2e::{Outcome, Process};
 
 const DISPATCHES: usize = 20;
 
-/// How long each kernel of [`processes`] takes, in ns.
+/// Running time of each kernel of [`processes`], in ns.
 const KERNEL: &str = "5000000";
 
-/// A process with as many dispatches done, as many in its queue, and a way to end.
+/// Processes with as many completed dispatches as queued ones, and a way to end.
 fn processes(how: &str) -> Vec<Process> {
     Process::on_every_stack("ends").into_iter().map(|process| ending(process, how)).collect()
 }
 
-/// The same on Debian 12's runtime alone, where it is the file that matters and not the runtime.
+/// The process on Debian 12's runtime alone, for tests of the file in which the runtime does not matter.
 fn process(how: &str) -> Option<Process> {
-    Process::of("ends").map(|process| ending(process, how))
+    Process::new("ends").map(|process| ending(process, how))
 }
 
 fn ending(process: Process, how: &str) -> Process {
@@ -29,7 +29,7 @@ fn ending(process: Process, how: &str) -> Process {
     process.setting("KFD_SIM_KERNEL_NS", KERNEL)
 }
 
-/// Runs a process until the recorder has ended in the time that it has, which a busy machine may exceed.
+/// Runs a process until the recorder has ended within its time limit, which a busy machine may exceed.
 #[track_caller]
 fn in_time(run: impl Fn() -> Outcome) -> Outcome {
     support::until_whole("the trace was not written in time", run, |outcome| !outcome.is_late())
@@ -42,7 +42,7 @@ fn assert_has_what_was_waited_for(outcome: &Outcome) {
     assert_eq!(waited_for, DISPATCHES, "{outcome:?} {:?}", trace.metadata);
 }
 
-/// Holds that the file says that it was cut off.
+/// Checks that the file is marked as cut off.
 #[track_caller]
 fn assert_cut_off(outcome: &Outcome) {
     let metadata = outcome.trace().metadata;

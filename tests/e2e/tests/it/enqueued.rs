@@ -1,15 +1,15 @@
-//! When ops were enqueued, which is recorded where RTL_HSA_HOST_DISPATCH asks for it.
+//! Tests of the times at which ops were enqueued, which are recorded with RTL_HSA_HOST_DISPATCH=1.
 
 use std::collections::BTreeMap;
 
 use e2e::compare::assert_complete;
 use e2e::{Process, Trace};
 
-/// A kind of op, and which one of that kind.
+/// A kind of op, and the number within the kind.
 type Op = (String, i64);
 
-/// From when to when the program was about to enqueue each, in ns of CLOCK_BOOTTIME.
-fn told(process: &Process) -> BTreeMap<Op, (i64, i64)> {
+/// Times right before and after each op was enqueued, from the program, in ns of CLOCK_BOOTTIME.
+fn reported(process: &Process) -> BTreeMap<Op, (i64, i64)> {
     let text = std::fs::read_to_string(process.folder().join("moments")).unwrap();
     let number = |text: &str| text.parse::<i64>().unwrap();
     text.lines()
@@ -21,7 +21,7 @@ fn told(process: &Process) -> BTreeMap<Op, (i64, i64)> {
         .collect()
 }
 
-/// When each was enqueued and when it started, in the trace.
+/// Times at which each was enqueued and started, in the trace.
 fn recorded(trace: &Trace) -> BTreeMap<Op, (Option<i64>, i64)> {
     let database = trace.database();
     let mut statement = database
@@ -49,10 +49,10 @@ fn every_op_was_enqueued_while_the_program_did_so_and_before_it_started() {
     for process in program("20") {
         let process = process.setting("RTL_HSA_HOST_DISPATCH", "1");
         let trace = assert_complete(&process.well());
-        let (told, recorded) = (told(&process), recorded(&trace));
-        assert_eq!(told.len(), 20 * (12 + 1 + 1));
-        assert!(told.keys().eq(recorded.keys()), "{told:?} {recorded:?}");
-        for (op, (before, after)) in told {
+        let (reported, recorded) = (reported(&process), recorded(&trace));
+        assert_eq!(reported.len(), 20 * (12 + 1 + 1));
+        assert!(reported.keys().eq(recorded.keys()), "{reported:?} {recorded:?}");
+        for (op, (before, after)) in reported {
             let (enqueued, start) = recorded[&op];
             let enqueued = enqueued.unwrap();
             assert!((before..=after).contains(&enqueued), "{op:?}: {before} {enqueued} {after}");

@@ -1,4 +1,4 @@
-//! Processes that become other programs.
+//! Tests of processes that become other programs.
 
 use e2e::Process;
 use e2e::family::{assert_each_recorded, counts};

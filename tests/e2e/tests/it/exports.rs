@@ -1,4 +1,4 @@
-//! What the library is to a linker.
+//! Tests of the library's symbols.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,9 +6,10 @@ use std::process::Command;
 use e2e::library::tracer;
 use support::{Need, skipped};
 
-/// What the runtime calls, what stands in for the C library (opening libraries, ending without notice, becoming another
-/// program, giving up rights), what tracer/include/rtl.h declares, what librtl_hip.so looks for, and roctx: the eight functions of libroctx64.so.4, the seven
-/// more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are macros in roctx.h.
+/// Functions that the runtime calls, that replace those of the C library (opening libraries, ending without notice, becoming
+/// another program, giving up rights), that tracer/include/rtl.h declares, that librtl_hip.so looks for, and those of roctx: the
+/// eight functions of libroctx64.so.4, the seven more of librocprofiler-sdk-roctx.so.1, and the three names without an A that are
+/// macros in roctx.h.
 pub(crate) const EXPORTS: [&str; 47] = [
     "OnLoad",
     "OnUnload",
@@ -71,7 +72,7 @@ fn lines(program: &str, arguments: &[&str], library: &Path) -> Option<Vec<String
     Some(String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect())
 }
 
-/// What a library shows to a linker, in order. `None`, and one line that says so, without binutils.
+/// The symbols that a library shows to a linker, in order. `None` after one printed line without binutils.
 pub(crate) fn shown(library: &Path) -> Option<Vec<String>> {
     let lines = lines("nm", &["--dynamic", "--defined-only", "--format=posix"], library)?;
     let mut names: Vec<String> =

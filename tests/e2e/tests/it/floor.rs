@@ -1,4 +1,4 @@
-//! The programs themselves, with the least of all tools: what the other tests take for granted.
+//! Tests of the programs themselves with the least of all tools, whose results the other tests rely on.
 
 use e2e::Process;
 

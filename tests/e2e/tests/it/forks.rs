@@ -1,17 +1,17 @@
-//! Children of a process that uses a GPU, or has ranges, which go on as they are: without becoming another program.
+//! Tests of children of a process that uses a GPU, or has ranges, which go on without becoming another program.
 
 use std::path::PathBuf;
 
 use e2e::Process;
 use e2e::family::{assert_each_recorded, counts};
 
-/// These steps of `forks.c` on every runtime, with the tracer preloaded.
+/// Processes that run these steps of `forks.c`, on every runtime, with the tracer preloaded.
 fn processes(steps: &[&str]) -> Vec<Process> {
     let processes = Process::on_every_stack("forks").into_iter();
     processes.map(|process| process.arguments(steps).preloaded()).collect()
 }
 
-/// Holds that each process of these steps has recorded all of its kernels and ranges: so many of both, the fewest first.
+/// Checks that each process of these steps has recorded its numbers of kernels and ranges, the fewest first.
 #[track_caller]
 fn assert_recorded(steps: &[&str], expected: &[(usize, i64)]) {
     for process in processes(steps) {

@@ -1,4 +1,4 @@
-//! A kernel that never ends is named in the file, however its process ends.
+//! Tests that a kernel which never ends is named in the file, however its process ends.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use e2e::Process;
 use rtl_schema::{Select, Tables, Trace};
 
-/// Each dispatch without an end: its kernel, and whether it was launched by a thread of which more is known.
+/// Each dispatch without an end: its kernel, and whether the trace describes the thread that launched it.
 fn unfinished(file: &Path) -> Vec<String> {
     let Ok(trace) = Trace::open(file) else { return Vec::new() };
     let Ok(tables) = trace.read(&Select::everything()) else { return Vec::new() };

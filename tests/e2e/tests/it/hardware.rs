@@ -1,5 +1,5 @@
-//! A GPU that does not do what one expects: times that make no sense, signals that come late and out of order, clocks
-//! that drift, kernels that overlap and kernels that never end.
+//! Tests of a GPU with unexpected behaviour: times that make no sense, signals that come late and out of order, clocks that
+//! drift, kernels that overlap and kernels that never end.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ fn times_that_make_no_sense_are_counted_and_not_recorded() {
             let trace = outcome.trace();
             assert_true(&outcome, &trace);
             assert_eq!(trace.left_out(), BTreeMap::from([("lost:times", 3)]), "{times}");
-            assert_eq!(outcome.said.len(), 1, "one line says that something was lost: {outcome:?}");
+            assert_eq!(outcome.messages.len(), 1, "one line says that something was lost: {outcome:?}");
         }
     }
 }
@@ -48,7 +48,7 @@ fn kernels_that_overlap_in_a_queue_have_their_own_times() {
 fn a_clock_that_drifts_is_translated_as_the_runtime_does() {
     for drift in ["-200", "200"] {
         for process in Process::on_every_stack("own_signal") {
-            // The runtime itself learns of the drift little by little, and says something else each time it is asked.
+            // The runtime itself learns the drift little by little, so its answers for the same time differ.
             let process = process.arguments(&["30"]).gpus(2).setting("KFD_SIM_DRIFT_PPM", drift);
             assert_complete_within(&process.well(), 1_000);
         }

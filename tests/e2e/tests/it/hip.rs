@@ -1,12 +1,12 @@
-//! Programs of HIP, of every release: streams, events, graphs, threads, copies between host and GPUs, fills.
+//! Tests of programs of HIP, of every release: streams, events, graphs, threads, copies between host and GPUs, fills.
 
 use e2e::Process;
 use e2e::compare::assert_has_what_was_executed;
 use e2e::copies::assert_copies_were_executed;
 use support::{Stack, stacks};
 
-/// Runs a program on every runtime without and with the tracer: all that its queues and the copy engines executed is in
-/// the trace.
+/// Runs a program on every runtime without and with the tracer, and checks that everything that its queues and the copy engines
+/// executed is in the trace.
 #[track_caller]
 fn everything_is_recorded(
     name: &str,
@@ -15,7 +15,7 @@ fn everything_is_recorded(
 ) {
     for stack in stacks() {
         for &gpus in machines {
-            let Some(process) = Process::of_hip(&stack, name, arguments(&stack)) else { return };
+            let Some(process) = Process::for_hip(&stack, name, arguments(&stack)) else { return };
             let outcome = process.gpus(gpus).well();
             let trace = outcome.trace();
             assert_has_what_was_executed(&outcome, &trace);
@@ -67,7 +67,7 @@ fn copies_that_hip_or_an_engine_makes_in_parts() {
 fn every_mode_records_batches_and_counts_what_it_skips() {
     for mode in ["lite", "hip", "full"] {
         for stack in stacks() {
-            let Some(process) = Process::of_hip(&stack, "hip_graph", graph(&stack)) else { return };
+            let Some(process) = Process::for_hip(&stack, "hip_graph", graph(&stack)) else { return };
             let outcome = process.mode(mode).unchanged();
             let trace = outcome.trace();
             assert_has_what_was_executed(&outcome, &trace);
@@ -82,7 +82,7 @@ fn every_mode_records_batches_and_counts_what_it_skips() {
 fn the_time_between_two_events_is_that_of_the_kernels() {
     const LAUNCHES: usize = 20;
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_events", &["20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_events", &["20"]) else { return };
         let outcome = process.setting("KFD_SIM_KERNEL_NS", "100000").traced();
         assert!(outcome.status.success(), "{outcome:?}");
         let elapsed = outcome.stdout.lines().filter_map(|line| line.strip_prefix("elapsed\t0\t"));

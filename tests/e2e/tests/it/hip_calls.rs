@@ -1,4 +1,4 @@
-//! Mode hip: every call of HIP that a program makes is in the trace, however it got at the function, and every op belongs
+//! Tests of mode hip: every call of HIP that a program makes is in the trace, however it found the function, and every op belongs
 //! to the call that enqueued it.
 
 use e2e::Process;
@@ -20,10 +20,10 @@ fn programs(stack: &Stack) -> [(&'static str, &'static [&'static str]); 5] {
     ]
 }
 
-/// A program that makes calls in a certain way (`tests/programs/hip_calls.c`), on each runtime.
+/// Runs a program that makes calls in a certain way (`tests/programs/hip_calls.c`), on each runtime.
 fn each(how: &str, check: impl Fn(&Stack, Process)) {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_calls", &[how]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_calls", &[how]) else { return };
         check(&stack, process.calls());
     }
 }
@@ -32,7 +32,7 @@ fn each(how: &str, check: impl Fn(&Stack, Process)) {
 fn programs_that_open_hip() {
     for stack in stacks() {
         for (name, arguments) in programs(&stack) {
-            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let Some(process) = Process::for_hip(&stack, name, arguments) else { return };
             let outcome = process.calls().gpus(2).well();
             let trace = outcome.trace();
             assert_has_what_was_called(&outcome, &trace);
@@ -45,7 +45,7 @@ fn programs_that_open_hip() {
 fn programs_that_are_linked_with_hip_as_a_judge_has_counted_them() {
     for stack in stacks() {
         for (name, arguments) in programs(&stack) {
-            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let Some(process) = Process::for_hip(&stack, name, arguments) else { return };
             let outcome = process.linked_to_hip(name).calls().judged().gpus(2).well();
             let calls = assert_has_what_was_called(&outcome, &outcome.trace());
             assert_as_judged(&outcome, &calls);
@@ -136,9 +136,9 @@ fn calls_that_threads_make_at_their_very_end_are_counted() {
     each("leave", |_, process| {
         let outcome = process.unchanged();
         let trace = outcome.trace();
-        let mut calls = Calls::of(&trace);
+        let mut calls = Calls::read(&trace);
         let counts = ["seen", "recorded", "lost:interrupted"].map(|tag| trace.count(&format!("hip_{tag}")));
-        // Each of 20 that are cancelled, and of 20 that end by themselves.
+        // 20 threads are cancelled, and 20 end by themselves.
         assert_eq!(outcome.calls["hipGetDevice"], 40);
         assert_eq!((counts[0] - counts[1], counts[2]), (40, 40), "{:?}", trace.metadata);
         calls.made.insert("hipGetDevice".to_owned(), 40);
@@ -152,7 +152,7 @@ fn a_process_that_ends_while_a_thread_waits_in_a_call() {
         let outcome = process.setting("KFD_SIM_KERNEL_NS", "4000000000").traced();
         assert_eq!(outcome.status.code(), Some(3), "{outcome:?}");
         let trace = outcome.trace();
-        let calls = Calls::of(&trace);
+        let calls = Calls::read(&trace);
         assert_eq!((&calls.made, calls.mislinked), (&outcome.calls, 0), "{outcome:?}");
         let waits = "SELECT group_concat('waits' || char(9) || tid || char(10), '') FROM rocpd_api
                      JOIN rocpd_string name ON name.id = apiName_id
@@ -171,7 +171,7 @@ fn a_child_leaves_the_calls_of_its_parent_alone() {
         let outcome = process.unchanged();
         assert!(outcome.status.success() && !outcome.stdout.contains("child"), "{outcome:?}");
         // A child that ends by _exit may leave a trace of its own.
-        let calls = outcome.traces.iter().map(|path| Calls::of(&e2e::Trace::read(path)));
+        let calls = outcome.traces.iter().map(|path| Calls::read(&e2e::Trace::read(path)));
         assert!(calls.into_iter().any(|calls| calls.made == outcome.calls), "{outcome:?}");
     });
 }
@@ -179,7 +179,7 @@ fn a_child_leaves_the_calls_of_its_parent_alone() {
 #[test]
 fn modes_that_are_not_asked_for_calls_record_none() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let outcome = process.calls().mode("standard").well();
         let trace = outcome.trace();
         assert_has_what_was_executed(&outcome, &trace);
@@ -200,10 +200,10 @@ fn a_program_of_hsa_is_as_in_mode_standard() {
 #[test]
 fn only_what_is_asked_for_is_recorded() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let process = process.calls().setting("RTL_HIP_API_FILTER", "Launch,hipStream");
         let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "WaitEvent").well();
-        let calls = Calls::of(&outcome.trace());
+        let calls = Calls::read(&outcome.trace());
         let wanted = outcome.calls.iter().filter(|(name, _)| {
             (name.contains("Launch") || name.contains("hipStream")) && !name.contains("WaitEvent")
         });
@@ -216,10 +216,10 @@ fn only_what_is_asked_for_is_recorded() {
 fn launches_are_recorded_whatever_is_asked_for_so_that_every_kernel_has_its_call() {
     for stack in stacks() {
         for (name, arguments) in [programs(&stack)[0], programs(&stack)[1]] {
-            let Some(process) = Process::of_hip(&stack, name, arguments) else { return };
+            let Some(process) = Process::for_hip(&stack, name, arguments) else { return };
             let process = process.calls().setting("RTL_HIP_API_FILTER", "StreamDestroy");
             let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "all").well();
-            let calls = Calls::of(&outcome.trace());
+            let calls = Calls::read(&outcome.trace());
             let launches = outcome.calls.iter().filter(|(name, _)| name.contains("Launch"));
             assert_eq!(calls.made, launches.map(|(name, calls)| (name.clone(), *calls)).collect());
             assert_eq!((calls.unlinked, calls.mislinked), (0, 0));
@@ -230,20 +230,20 @@ fn launches_are_recorded_whatever_is_asked_for_so_that_every_kernel_has_its_call
 #[test]
 fn parts_of_no_name_are_one_line() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let process = process.calls().setting("RTL_HIP_API_FILTER", "hipStream,hipSteam,Launch");
         let outcome = process.setting("RTL_HIP_API_FILTER_OUT", "waitevent").traced();
-        let said = "rtl: RTL_HIP_API_FILTER: no function of HIP is called hipSteam; \
+        let complaint = "rtl: RTL_HIP_API_FILTER: no function of HIP is called hipSteam; \
                     RTL_HIP_API_FILTER_OUT: no function of HIP is called waitevent";
-        assert_eq!(outcome.said, [said]);
-        assert!(Calls::of(&outcome.trace()).made.contains_key("hipStreamWaitEvent"));
+        assert_eq!(outcome.messages, [complaint]);
+        assert!(Calls::read(&outcome.trace()).made.contains_key("hipStreamWaitEvent"));
     }
 }
 
 #[test]
 fn python_by_ctypes() {
     for stack in stacks() {
-        let Some(process) = Process::of_python(&stack, "calls", &[]) else { return };
+        let Some(process) = Process::for_python(&stack, "calls", &[]) else { return };
         let outcome = process.calls().well();
         let trace = outcome.trace();
         let calls = assert_has_what_was_called(&outcome, &trace);
@@ -263,10 +263,10 @@ fn python_by_ctypes() {
 #[test]
 fn what_threads_of_the_runtime_enqueue_is_counted_as_unlinked() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let outcome = process.calls().setting("AMD_DIRECT_DISPATCH", "0").well();
         let trace = outcome.trace();
-        let calls = Calls::of(&trace);
+        let calls = Calls::read(&trace);
         assert_eq!((calls.made, calls.mislinked), (outcome.calls, 0));
         let counted = trace.metadata.get("unlinked").map_or(0, |count| count.parse().unwrap());
         assert_eq!(counted, calls.unlinked, "{:?}", trace.metadata);
@@ -276,7 +276,7 @@ fn what_threads_of_the_runtime_enqueue_is_counted_as_unlinked() {
 #[test]
 fn arguments_are_recorded_where_they_are_asked_for() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["3", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["3", "20"]) else { return };
         let outcome = process.calls().setting("RTL_HIP_ARGS", "1").well();
         let trace = outcome.trace();
         assert_has_what_was_called(&outcome, &trace);
@@ -302,32 +302,32 @@ fn arguments_are_recorded_where_they_are_asked_for() {
 #[test]
 fn copies_say_how_much_from_where_and_where_to() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_copies", &["100004"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_copies", &["100004"]) else { return };
         let outcome = process.calls().gpus(2).well();
         let database = Connection::open(&outcome.trace().path).unwrap();
         let count = |query: &str| -> i64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
         let copies = outcome.calls.iter().filter(|(name, _)| name.contains("Mem") && name.contains("cpy"));
         let fills = outcome.calls.iter().filter(|(name, _)| name.contains("Memset"));
         // HIP's own calls of its functions are not the program's.
-        let asked = |what: &str| {
+        let count_of = |what: &str| {
             count(&format!(
                 "SELECT count(*) FROM rocpd_copyapi JOIN rocpd_api ON rocpd_api.id = api_id
                  WHERE parentId IS NULL AND dst LIKE '0x%' AND size > 0 AND src {what}"
             ))
         };
-        assert_eq!(asked("LIKE '0x%'"), copies.map(|(_, calls)| calls).sum::<i64>());
-        assert_eq!(asked("IS NULL"), fills.map(|(_, calls)| calls).sum::<i64>());
+        assert_eq!(count_of("LIKE '0x%'"), copies.map(|(_, calls)| calls).sum::<i64>());
+        assert_eq!(count_of("IS NULL"), fills.map(|(_, calls)| calls).sum::<i64>());
     }
 }
 
 #[test]
 fn one_line_says_that_calls_are_not_recorded_where_only_their_library_is_preloaded() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["1", "5"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["1", "5"]) else { return };
         let outcome = process.calls_without_the_tracer().traced();
         let missing =
             |line: &&String| line.contains("HIP calls are not recorded: librtl.so is not preloaded");
-        assert_eq!(outcome.said.iter().filter(missing).count(), 1, "{stack:?} {:?}", outcome.said);
+        assert_eq!(outcome.messages.iter().filter(missing).count(), 1, "{stack:?} {:?}", outcome.messages);
         assert_eq!(outcome.trace().rows.len(), 5, "{stack:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Mode hip: everything that a graph does belongs to the call that launched it.
+//! Tests of mode hip: everything that a graph does belongs to the call that launched it.
 
 use e2e::calls::assert_is_whole;
 use e2e::{Process, Trace};
@@ -6,16 +6,16 @@ use support::stacks;
 
 const LAUNCHES: usize = 5;
 
-/// What one hipGraphLaunch caused: work-items of the program's kernels in their order, fills, bytes of copies in their order
-/// (HIP copies and fills by kernels, too: those copies are of 0 bytes).
+/// The effects of one hipGraphLaunch: work-items of the program's kernels in their order, number of fills, and bytes of copies in
+/// their order (HIP copies and fills by kernels, too: those copies have 0 bytes).
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Launched {
+struct GraphWork {
     kernels: Vec<i64>,
     fills: usize,
     copies: Vec<i64>,
 }
 
-fn launched(trace: &Trace) -> Vec<Launched> {
+fn launched(trace: &Trace) -> Vec<GraphWork> {
     let database = trace.database();
     let mut statement = database
         .prepare(
@@ -28,10 +28,10 @@ fn launched(trace: &Trace) -> Vec<Launched> {
         .unwrap();
     let rows =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
-    let mut calls: Vec<(i64, Launched)> = Vec::new();
+    let mut calls: Vec<(i64, GraphWork)> = Vec::new();
     for (call, items, kernel, bytes) in rows.map(Result::<(i64, i64, String, i64), _>::unwrap) {
         if calls.last().is_none_or(|&(last, _)| last != call) {
-            calls.push((call, Launched::default()));
+            calls.push((call, GraphWork::default()));
         }
         let launched = &mut calls.last_mut().unwrap().1;
         match kernel.as_str() {
@@ -47,7 +47,7 @@ fn launched(trace: &Trace) -> Vec<Launched> {
 fn copies_fills_and_kernels_of_a_graph_within_a_graph() {
     // HIP 5.2.3 crashes at its launch, with and without the tracer.
     for stack in stacks().iter().filter(|stack| stack.hip != "5.2.3") {
-        let Some(process) = Process::of_hip(stack, "hip_nodes", &[&LAUNCHES.to_string()]) else { return };
+        let Some(process) = Process::for_hip(stack, "hip_nodes", &[&LAUNCHES.to_string()]) else { return };
         let outcome = process.linked_to_hip("hip_nodes").calls().judged().well();
         let trace = assert_is_whole(&outcome);
         let launched = launched(&trace);

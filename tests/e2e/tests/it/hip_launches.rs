@@ -1,14 +1,15 @@
-//! Mode hip: whichever function launches a kernel, the kernel belongs to that call, and the call to its stream.
+//! Tests of mode hip: a kernel belongs to the call that launched it, whichever function it is, and the call to its stream.
 
-use e2e::calls::{Calls, Made, assert_as_judged, assert_has_what_was_called};
+use e2e::calls::{CallCounts, Calls, assert_as_judged, assert_has_what_was_called};
 use e2e::compare::assert_has_what_was_executed;
 use e2e::{Outcome, Process, Trace};
 use support::{Need, Stack, skip, stacks};
 
-/// A kernel: the function that launched it, its work-items, the address of the stream that the function was given (0: the default one).
+/// A kernel: the function that launched it, its work-items, the address of the stream that the function was given (0: the default
+/// one).
 type Launch = (String, i64, i64);
 
-/// As `tests/programs/hip_launches.c` tells them.
+/// Launches in the report of `tests/programs/hip_launches.c`.
 fn reported(outcome: &Outcome) -> Vec<Launch> {
     let lines = outcome.report.lines().filter_map(|line| line.strip_prefix("launch\t"));
     let mut launches: Vec<Launch> = lines
@@ -19,7 +20,7 @@ fn reported(outcome: &Outcome) -> Vec<Launch> {
     launches
 }
 
-/// The kernels of the program in its trace. HIP 5.2.3 makes some of these calls of another one of them.
+/// The kernels of the program in its trace. HIP 5.2.3 makes some of these calls within another one of them.
 fn recorded(trace: &Trace) -> Vec<Launch> {
     let database = trace.database();
     let mut statement = database
@@ -39,13 +40,13 @@ fn recorded(trace: &Trace) -> Vec<Launch> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Runs `hip_compiles`: the compiler's calls are calls of HIP, and what it compiled is launched.
+/// Runs `hip_compiles`: the compiler's calls are calls of HIP, and its kernels are launched.
 fn compiles(process: &Process) -> (Outcome, Calls) {
     let outcome = process.well();
     assert!(outcome.stdout.starts_with("mistake\t6\t1\nlowered\t_Z6secondIdEvPT_\n"), "{outcome:?}");
     let trace = outcome.trace();
     let calls = assert_has_what_was_called(&outcome, &trace);
-    assert_eq!(calls.failed, Made::from([("hiprtcCompileProgram".to_owned(), 1)]), "{outcome:?}");
+    assert_eq!(calls.failed, CallCounts::from([("hiprtcCompileProgram".to_owned(), 1)]), "{outcome:?}");
     let launched = |items| ("hipModuleLaunchKernel".to_owned(), items, 0);
     assert_eq!(recorded(&trace), [launched(64), launched(128)], "{outcome:?}");
     let mut names: Vec<&str> = trace.rows.iter().map(|row| row.name.as_str()).collect();
@@ -54,7 +55,7 @@ fn compiles(process: &Process) -> (Outcome, Calls) {
     (outcome, calls)
 }
 
-/// How many functions launch kernels on this HIP.
+/// Number of functions that launch kernels on this HIP.
 fn functions(hip: &str) -> usize {
     match hip {
         "5.2.3" | "5.7.1" => 8,
@@ -76,7 +77,7 @@ fn assert_each_belongs_to_its_call(outcome: &Outcome, trace: &Trace, hip: &str) 
 #[test]
 fn kernels_of_every_function_that_launches_belong_to_its_call() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_launches", &[]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_launches", &[]) else { return };
         let outcome = process.calls().gpus(2).well();
         let trace = outcome.trace();
         assert_has_what_was_called(&outcome, &trace);
@@ -87,7 +88,7 @@ fn kernels_of_every_function_that_launches_belong_to_its_call() {
 #[test]
 fn the_same_of_a_program_that_is_linked_with_hip_as_hipcc_links_it() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_launches", &[]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_launches", &[]) else { return };
         let outcome = process.linked_to_hip("hip_launches").calls().judged().gpus(2).well();
         let trace = outcome.trace();
         let calls = assert_has_what_was_called(&outcome, &trace);
@@ -103,13 +104,13 @@ fn kernels_that_the_program_compiles_itself() {
         skip(Need::Stacks, "no libhiprtc.so.7 (scripts/fetch/rocm-stacks, once its experimental is removed)");
     }
     for stack in stacks().into_iter().filter(has_compiler) {
-        let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_compiles", &[]) else { return };
         let (outcome, calls) = compiles(&process.linked_to_hip("hip_compiles").calls().judged());
         assert_as_judged(&outcome, &calls);
     }
-    // Compiling takes a second: opened, on the newest runtime only.
+    // Compiling takes a second, so the variant that opens HIP runs on the newest runtime only.
     if let Some(stack) = stacks().into_iter().rfind(has_compiler) {
-        let Some(process) = Process::of_hip(&stack, "hip_compiles", &[]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_compiles", &[]) else { return };
         compiles(&process.calls());
     }
 }

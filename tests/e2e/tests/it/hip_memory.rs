@@ -1,39 +1,39 @@
-//! Mode hip: copies between GPUs, of a thread's own default stream, and into memory that lives in a stream: what was asked for
-//! is in the row of the call, and what moved the bytes belongs to it.
+//! Tests of mode hip with copies between GPUs, of a thread's own default stream, and into memory that lives in a stream: the row
+//! of the call has the program's parameters, and the ops that moved the bytes belong to it.
 
 use e2e::calls::assert_is_whole;
 use e2e::{Outcome, Process, Trace};
 use support::{Stack, stacks};
 
-/// A copy or fill that the program asked for: function, bytes, hipMemcpyKind or 5 of a fill.
-type Asked = (String, i64, i64);
+/// A copy or fill of the program: function, bytes, hipMemcpyKind or 5 of a fill.
+type Request = (String, i64, i64);
 
-/// As `tests/programs/hip_memory.c` tells them.
-fn reported(outcome: &Outcome) -> Vec<Asked> {
+/// Requests in the report of `tests/programs/hip_memory.c`.
+fn reported(outcome: &Outcome) -> Vec<Request> {
     let lines = outcome.report.lines().filter_map(|line| line.strip_prefix("asked\t"));
-    let mut asked: Vec<Asked> = lines
+    let mut requests: Vec<Request> = lines
         .map(|line| line.split('\t').collect::<Vec<_>>())
         .map(|columns| (columns[0].to_owned(), columns[1].parse().unwrap(), columns[2].parse().unwrap()))
         .collect();
-    asked.sort();
-    asked
+    requests.sort();
+    requests
 }
 
-/// What a call asked for, and what was done for it.
-struct Recorded {
-    asked: Asked,
+/// A call's request, and the ops that it caused.
+struct CallEffect {
+    request: Request,
     /// Copies by engines.
     copies: i64,
-    /// Bytes of these together.
+    /// Sum of the bytes of these copies.
     bytes: i64,
     /// Kernels with which HIP copies and fills.
     kernels: i64,
-    /// Copies between GPUs of which it is not known from which.
+    /// Copies between GPUs without a known source.
     from_nowhere: i64,
 }
 
-/// The same in a trace. HIP makes some of these calls of another one of them.
-fn recorded(trace: &Trace) -> Vec<Recorded> {
+/// Calls in a trace. HIP makes some of these calls within another one of them.
+fn recorded(trace: &Trace) -> Vec<CallEffect> {
     let database = trace.database();
     let mut statement = database
         .prepare(
@@ -52,8 +52,8 @@ fn recorded(trace: &Trace) -> Vec<Recorded> {
         )
         .unwrap();
     let rows = statement.query_map([], |row| {
-        Ok(Recorded {
-            asked: (row.get(0)?, row.get(1)?, row.get(2)?),
+        Ok(CallEffect {
+            request: (row.get(0)?, row.get(1)?, row.get(2)?),
             copies: row.get(3)?,
             bytes: row.get(4)?,
             kernels: row.get(5)?,
@@ -63,23 +63,23 @@ fn recorded(trace: &Trace) -> Vec<Recorded> {
     rows.unwrap().map(Result::unwrap).collect()
 }
 
-/// Runs the program on each runtime, linked with HIP: all that it asked for is recorded, and was done by what belongs to
-/// it.
+/// Runs the program on each runtime, linked with HIP, and checks that all its requests are recorded, with ops that belong to
+/// them.
 fn each(how: &str, gpus: usize, can: impl Fn(&Stack) -> bool) {
     for stack in stacks().iter().filter(|stack| can(stack)) {
-        let Some(process) = Process::of_hip(stack, "hip_memory", &[how]) else { return };
+        let Some(process) = Process::for_hip(stack, "hip_memory", &[how]) else { return };
         let outcome = process.linked_to_hip("hip_memory").calls().judged().gpus(gpus).well();
         let trace = assert_is_whole(&outcome);
         let recorded = recorded(&trace);
-        for Recorded { asked, copies, bytes, kernels, from_nowhere } in &recorded {
-            let is_done = if *copies > 0 { *bytes == asked.1 } else { *kernels > 0 };
+        for CallEffect { request, copies, bytes, kernels, from_nowhere } in &recorded {
+            let is_done = if *copies > 0 { *bytes == request.1 } else { *kernels > 0 };
             assert!(
                 is_done && *from_nowhere == 0,
-                "{asked:?}: {copies} of {bytes} bytes, {kernels} {outcome:?}"
+                "{request:?}: {copies} of {bytes} bytes, {kernels} {outcome:?}"
             );
         }
-        let asked: Vec<Asked> = recorded.into_iter().map(|recorded| recorded.asked).collect();
-        assert_eq!(asked, reported(&outcome), "{outcome:?}");
+        let requests: Vec<Request> = recorded.into_iter().map(|recorded| recorded.request).collect();
+        assert_eq!(requests, reported(&outcome), "{outcome:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls of HSA, which are recorded where RTL_HSA_API_FILTER asks for them.
+//! Tests of calls of HSA, which are recorded where RTL_HSA_API_FILTER selects them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,10 +10,10 @@ use hsa_sys::table::{AmdTable, FUNCTIONS, Function, Kind};
 use rtl_schema::table::ApiCall;
 use support::stacks;
 
-/// How often a thread called a function.
+/// Numbers of calls by thread and function.
 type Calls = BTreeMap<(i64, String), i64>;
 
-/// As the program counted them itself.
+/// The program's own counts.
 fn counted(process: &Process) -> Calls {
     let text = fs::read_to_string(process.folder().join("calls")).unwrap();
     let count = |line: &str| {
@@ -23,7 +23,7 @@ fn counted(process: &Process) -> Calls {
     text.lines().map(count).collect()
 }
 
-/// Those of the trace, without what the runtime calls of itself: within a call that calls nothing of the program.
+/// Counts of the calls in the trace, without the runtime's own calls: those within a call that calls no function of the program.
 fn recorded(trace: &Trace) -> Calls {
     let database = trace.database();
     let mut statement = database
@@ -41,8 +41,8 @@ fn recorded(trace: &Trace) -> Calls {
 
 const ALL: &str = "SELECT count(*) FROM rocpd_api";
 
-/// The first number that a question has for an answer.
-fn ask(trace: &Trace, question: &str) -> i64 {
+/// The first number in the answer of a query.
+fn query(trace: &Trace, question: &str) -> i64 {
     trace.database().query_row(question, [], |row| row.get(0)).unwrap()
 }
 
@@ -58,14 +58,14 @@ fn program() -> Vec<Process> {
     Process::on_every_stack("hsa_calls").into_iter().map(with_path).collect()
 }
 
-/// Runs it and holds that the trace has each call that the program counted, where `is_taken` says so, and no other.
+/// Runs the process and checks that the trace has each call that the program counted, where `is_taken` is true, and no other.
 fn assert_calls(process: &Process, is_taken: impl Fn(&str) -> bool) -> (Outcome, Trace) {
     let outcome = process.well();
     let trace = outcome.trace();
     let mut counted = counted(process);
     counted.retain(|(_, name), _| is_taken(name));
     assert_eq!(recorded(&trace), counted, "{:?}", process.stack().name);
-    let total = ask(&trace, "SELECT count(*) FROM rocpd_api");
+    let total = query(&trace, "SELECT count(*) FROM rocpd_api");
     assert_eq!(["hsa_seen", "hsa_recorded"].map(|tag| trace.count(tag)), [total; 2]);
     (outcome, trace)
 }
@@ -76,9 +76,9 @@ fn every_call_that_a_program_makes_is_recorded_and_no_other() {
         let process = process.setting("RTL_HSA_API_FILTER", "all");
         let (_outcome, trace) = assert_calls(&process, |_| true);
         let unlikely = "SELECT count(*) FROM rocpd_api WHERE end < start OR parentId = correlationId";
-        assert_eq!(ask(&trace, unlikely), 0);
+        assert_eq!(query(&trace, unlikely), 0);
         let numbers = "SELECT count(*) - count(DISTINCT correlationId) FROM rocpd_api";
-        assert_eq!(ask(&trace, numbers), 0, "each has a number of its own");
+        assert_eq!(query(&trace, numbers), 0, "each has a number of its own");
     }
 }
 
@@ -91,19 +91,19 @@ fn a_call_has_its_table_its_status_and_the_call_that_it_was_made_from() {
         "SELECT count(*) {with_name} JOIN rocpd_string category ON category.id = category_id
          WHERE category.string != CASE WHEN name.string LIKE 'hsa_amd_%' THEN 'ext' ELSE 'core' END"
     );
-    assert_eq!(ask(&trace, &wrong), 0);
+    assert_eq!(query(&trace, &wrong), 0);
     let refused = format!(
         "SELECT count(*) {with_name} WHERE name.string = 'hsa_agent_get_info' AND result = {}",
         0x1001
     );
-    assert_eq!(ask(&trace, &refused), 1, "one call was refused");
+    assert_eq!(query(&trace, &refused), 1, "one call was refused");
     let nested = format!(
         "SELECT count(*) {with_name} JOIN rocpd_api around ON around.correlationId = rocpd_api.parentId
          JOIN rocpd_string caller ON caller.id = around.apiName_id
          WHERE around.start <= rocpd_api.start AND rocpd_api.end <= around.end
          AND name.string = 'hsa_agent_get_info' AND caller.string = 'hsa_iterate_agents'"
     );
-    assert_eq!(ask(&trace, &nested), 2, "of two agents the type is asked for while they are listed");
+    assert_eq!(query(&trace, &nested), 2, "of two agents the type is asked for while they are listed");
 }
 
 #[test]
@@ -116,10 +116,10 @@ fn an_exception_of_a_callback_reaches_the_program_and_its_call_has_an_end() {
         let with_result = |result: i64| {
             let rows = "SELECT count(*) FROM rocpd_api JOIN rocpd_string name ON name.id = rocpd_api.apiName_id
                         WHERE name.string = 'hsa_iterate_agents' AND parentId IS NULL AND end >= start AND coalesce(result, 0)";
-            ask(&trace, &format!("{rows} = {result}"))
+            query(&trace, &format!("{rows} = {result}"))
         };
         assert_eq!((with_result(0), with_result(0x1000)), (2, 3));
-        assert_eq!(["hsa_seen", "hsa_recorded"].map(|tag| trace.count(tag)), [ask(&trace, ALL); 2]);
+        assert_eq!(["hsa_seen", "hsa_recorded"].map(|tag| trace.count(tag)), [query(&trace, ALL); 2]);
     }
 }
 
@@ -133,7 +133,7 @@ fn ops_are_linked_to_the_calls_that_enqueued_them() {
                  JOIN rocpd_string name ON name.id = apiName_id JOIN rocpd_string kind ON kind.id = opType_id
                  WHERE name.string = '{function}' AND kind.string LIKE '{kind}%' AND rocpd_api.start <= rocpd_op.start"
             );
-            ask(&trace, &question)
+            query(&trace, &question)
         };
         assert_eq!(linked("KernelExecution", "hsa_signal_store_screlease"), 21);
         assert_eq!(linked("Copy", "hsa_amd_memory_async_copy"), 5);
@@ -143,16 +143,16 @@ fn ops_are_linked_to_the_calls_that_enqueued_them() {
 #[test]
 fn a_filter_says_which_calls_are_recorded() {
     for process in program() {
-        let asked = |process: Process, wanted: &str, unwanted: &str| {
+        let filtered = |process: Process, wanted: &str, unwanted: &str| {
             process.setting("RTL_HSA_API_FILTER", wanted).setting("RTL_HSA_API_FILTER_OUT", unwanted)
         };
-        let process = asked(process, "ext,queue_", "memory");
+        let process = filtered(process, "ext,queue_", "memory");
         let is_taken = |name: &str| {
             (table_of(name) == Kind::AmdExtension || name.contains("queue_")) && !name.contains("memory")
         };
         let (outcome, _) = assert_calls(&process, is_taken);
-        assert_eq!(outcome.said, Vec::<String>::new());
-        let process = asked(process, "", "signal");
+        assert_eq!(outcome.messages, Vec::<String>::new());
+        let process = filtered(process, "", "signal");
         assert_calls(&process, |name| !name.contains("signal"));
     }
 }
@@ -163,7 +163,7 @@ fn starts_and_ends_of_the_runtime_are_recorded_but_the_first_and_the_last() {
         for process in program() {
             let process = process.setting("RTL_HSA_API_FILTER", filter);
             let (_outcome, trace) = assert_calls(&process, |name| filter.contains(name));
-            assert_eq!(ask(&trace, "SELECT count(*) FROM rocpd_api"), calls);
+            assert_eq!(query(&trace, "SELECT count(*) FROM rocpd_api"), calls);
         }
     }
 }
@@ -184,8 +184,8 @@ fn arguments_are_recorded_where_they_are_asked_for() {
         rows.map(Result::unwrap).collect::<Vec<String>>()
     };
     assert_eq!(arguments(&process.well().trace()), Vec::<String>::new());
-    let told = arguments(&process.setting("RTL_HSA_ARGS", "1").well().trace());
-    let [symbol, queue] = told.as_slice() else { panic!("{told:?}") };
+    let recorded = arguments(&process.setting("RTL_HSA_ARGS", "1").well().trace());
+    let [symbol, queue] = recorded.as_slice() else { panic!("{recorded:?}") };
     assert!(symbol.contains("symbol_name=\"alpha.kd\", agent=0x"), "{symbol}");
     assert!(queue.starts_with("agent=0x") && queue.contains(", size=1024, kind=0, "), "{queue}");
 }
@@ -194,11 +194,11 @@ fn arguments_are_recorded_where_they_are_asked_for() {
 fn a_word_that_means_no_function_is_one_line() {
     let Some(process) = program().into_iter().next() else { return };
     let outcome = process.setting("RTL_HSA_API_FILTER", "colour,queue_create,shape").traced();
-    assert_eq!(outcome.said, ["rtl: RTL_HSA_API_FILTER: no function of HSA is called colour or shape"]);
+    assert_eq!(outcome.messages, ["rtl: RTL_HSA_API_FILTER: no function of HSA is called colour or shape"]);
     assert_eq!(outcome.trace().count("hsa_recorded"), 1);
 }
 
-/// Names of the functions in whose places the tracer's stand, and of all that there are.
+/// Names of the functions that the tracer replaced, and of all that there are.
 fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>) {
     let path = process.folder().join("replaced");
     let process = process.tool("replaced").setting("REPLACED", &path);
@@ -207,7 +207,8 @@ fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>
     let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split('\t').collect()).collect();
     let number = |text: &str| text.parse::<u32>().unwrap();
     let (major_id, minor_id) = (number(lines[0][1]), number(lines[0][2]));
-    let table = AmdTable::of(&ApiTableVersion { major_id, minor_id, step_id: 0, reserved: 0 }).unwrap();
+    let table =
+        AmdTable::for_version(&ApiTableVersion { major_id, minor_id, step_id: 0, reserved: 0 }).unwrap();
     let is_there = |function: &&Function| function.offset(table).is_some();
     let name = |line: &Vec<&str>| {
         let kind = if line[0] == "core" { Kind::Core } else { Kind::AmdExtension };
@@ -219,9 +220,9 @@ fn replaced(process: Process) -> (BTreeSet<&'static str>, BTreeSet<&'static str>
     (lines[1..].iter().map(name).collect(), there.collect())
 }
 
-/// What the tracer needs for dispatches and copies, where a runtime has it.
+/// Functions that the tracer needs for dispatches and copies, where a runtime has them.
 const NEEDED: [&str; 18] = [
-    // Both, to know which is the last.
+    // Both are needed to know which one is the last.
     "hsa_init",
     "hsa_shut_down",
     "hsa_queue_create",
@@ -229,7 +230,7 @@ const NEEDED: [&str; 18] = [
     "hsa_executable_freeze",
     "hsa_executable_destroy",
     "hsa_signal_destroy",
-    // What would lead packets past the interceptor is refused.
+    // Attributes that would lead packets past the interceptor are refused.
     "hsa_amd_queue_get_info",
     "hsa_amd_profiling_set_profiler_enabled",
     "hsa_amd_profiling_async_copy_enable",
@@ -237,7 +238,7 @@ const NEEDED: [&str; 18] = [
     "hsa_amd_memory_async_copy",
     "hsa_amd_memory_async_copy_on_engine",
     "hsa_amd_memory_async_copy_rect",
-    // On runtimes whose queues overflow.
+    // These are needed on runtimes whose queues overflow.
     "hsa_signal_store_relaxed",
     "hsa_signal_store_screlease",
     "hsa_queue_load_read_index_relaxed",
@@ -294,7 +295,7 @@ fn a_process_that_ends_while_a_thread_is_in_calls_that_do_not_return() {
             "hsa_iterate_agents in none of {tid}, hsa_agent_iterate_isas in hsa_iterate_agents of {tid}"
         );
         assert_eq!(found, expected, "{:?}", process.stack().name);
-        let rows = ask(&trace, "SELECT count(*) FROM rocpd_api WHERE end IS NULL");
+        let rows = query(&trace, "SELECT count(*) FROM rocpd_api WHERE end IS NULL");
         assert_eq!([trace.count("hsa_unfinished"), trace.count("hsa_lost:unfinished")], [rows, 0]);
         assert_eq!(trace.count("hsa_seen"), trace.count("hsa_recorded"));
     }
@@ -302,7 +303,7 @@ fn a_process_that_ends_while_a_thread_is_in_calls_that_do_not_return() {
 
 #[test]
 fn a_process_that_hangs_and_is_killed_leaves_the_calls_that_it_hung_in() {
-    let Some(process) = Process::of("hsa_unfinished") else { return };
+    let Some(process) = Process::new("hsa_unfinished") else { return };
     let outcome = process.arguments(&["2500"]).setting("RTL_HSA_API_FILTER", "iterate").traced();
     assert_eq!(outcome.status.signal(), Some(libc::SIGKILL), "{outcome:?}");
     let trace = outcome.trace();
@@ -332,7 +333,7 @@ fn calls_that_are_made_while_the_process_ends_are_not_missed() {
 
 #[test]
 fn calls_beyond_the_largest_file_are_counted() {
-    let Some(process) = Process::of("hsa_call_cost") else { return };
+    let Some(process) = Process::new("hsa_call_cost") else { return };
     let process = process.arguments(&["5000"]).setting("RTL_HSA_API_FILTER", "all");
     let outcome = process.setting("RTL_MAX_SIZE", "320K").traced();
     assert!(outcome.status.success(), "{}", outcome.stderr);
@@ -340,16 +341,16 @@ fn calls_beyond_the_largest_file_are_counted() {
     let counts = ["hsa_seen", "hsa_recorded", "hsa_lost:full"].map(|tag| trace.count(tag));
     assert!(counts[0] > 4 * 5500 && counts[1] > 0 && counts[2] > 0, "{counts:?}");
     assert_eq!(counts[0], counts[1] + counts[2]);
-    assert_eq!(counts[1], ask(&trace, "SELECT count(*) FROM rocpd_api"));
+    assert_eq!(counts[1], query(&trace, "SELECT count(*) FROM rocpd_api"));
     assert!(fs::metadata(&trace.path).unwrap().len() <= 320 << 10);
 }
 
 #[test]
 fn within_calls_of_hip_an_op_stays_tied_to_what_the_program_called() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["2", "10"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["2", "10"]) else { return };
         let alone = linked(&process.calls().well().trace());
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["2", "10"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["2", "10"]) else { return };
         let outcome = process.calls().setting("RTL_HSA_API_FILTER", "all").well();
         let trace = outcome.trace();
         assert!(!alone.is_empty());
@@ -362,14 +363,14 @@ fn within_calls_of_hip_an_op_stays_tied_to_what_the_program_called() {
             "SELECT count(*) {within} AND call.apiName_id IN
              (SELECT id FROM rocpd_string WHERE string LIKE 'hsa_signal_store_%')"
         );
-        assert!(ask(&trace, &doorbells) >= 20, "each of its kernels was launched by HIP: {:?}", stack.name);
+        assert!(query(&trace, &doorbells) >= 20, "each of its kernels was launched by HIP: {:?}", stack.name);
         let outside =
             format!("SELECT count(*) {within} AND (call.start < around.start OR call.end > around.end)");
-        assert_eq!(ask(&trace, &outside), 0);
+        assert_eq!(query(&trace, &outside), 0);
     }
 }
 
-/// How many ops of each kind are tied to calls of which function of HIP.
+/// Numbers of ops that are linked to calls, by kind of op and function of HIP.
 fn linked(trace: &Trace) -> BTreeMap<(String, String), i64> {
     let database = trace.database();
     let mut statement = database

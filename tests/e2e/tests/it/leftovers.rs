@@ -1,4 +1,4 @@
-//! What an earlier run left behind where a trace is to be.
+//! Tests with files of an earlier run at the place of a trace.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use e2e::Process;
 use e2e::compare::assert_complete;
 use support::rusqlite::Connection;
 
-/// A journal that SQLite would play back, as a program leaves it that is killed while it writes to a database of this name.
+/// Makes a journal that SQLite would play back, as left by a program that is killed while it writes to a database of this name.
 fn leave_journal(database: &Path) {
     let journal = database.with_extension("db-journal");
     let connection = Connection::open(database).unwrap();
@@ -27,7 +27,7 @@ const SERIES: &str =
 
 #[test]
 fn a_journal_of_something_else_is_not_played_back_into_a_new_trace() {
-    let Some(process) = Process::of("no_signal") else { return };
+    let Some(process) = Process::new("no_signal") else { return };
     let folder = process.folder().join("place");
     fs::create_dir(&folder).unwrap();
     let wanted = folder.join("trace.db");
@@ -43,7 +43,7 @@ fn a_journal_of_something_else_is_not_played_back_into_a_new_trace() {
 
 #[test]
 fn a_trace_of_an_earlier_process_of_the_same_number_stays_as_it_is() {
-    let Some(process) = Process::of("forks") else { return };
+    let Some(process) = Process::new("forks") else { return };
     // The second program is the same process.
     let outcome = process.arguments(&["begin", "work", "self"]).preloaded().well();
     let names: Vec<String> =

@@ -1,4 +1,4 @@
-//! One hazard per file. Where the runtime is not installed each test says so in one line.
+//! Tests of the tracer in programs, with one hazard per file. Where the runtime is not installed each test prints one line.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly and prints figures")]
 

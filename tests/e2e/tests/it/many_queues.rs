@@ -1,11 +1,11 @@
-//! Processes with many queues: every kernel of every queue is recorded, however many there are.
+//! Tests of processes with many queues: every kernel of every queue is recorded, however many there are.
 
 use e2e::Process;
 use e2e::compare::assert_complete;
 
-/// Every kernel is recorded of so many queues, of which so many get kernels, on so many GPUs.
+/// Checks that every kernel of a process is recorded, of whose queues `busy` get kernels.
 ///
-/// The destruction of a queue beside others can wait for ever in ROCr 5.2.3, also with a tool that only passes packets on: all
+/// In ROCr 5.2.3 the destruction of a queue beside others can wait for ever, also with a tool that only passes packets on: all
 /// queues have one event, and another thread takes its signal. There the queues are left to the end of the process.
 #[track_caller]
 fn assert_all_recorded(queues: u32, kernels: u32, busy: u32, gpus: usize) {

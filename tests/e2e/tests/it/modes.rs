@@ -1,4 +1,4 @@
-//! Each cell of the table in docs/guide/modes.md: what is recorded in a mode, and what is counted as left out by it.
+//! Tests of each cell of the table in docs/guide/modes.md: what is recorded in a mode, and what is counted as left out by it.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn kernels_with_a_completion_signal_are_recorded_in_every_mode_but_lite() {
             process.set_mode("lite");
             let outcome = process.well();
             let dispatches = outcome.reported.len() as i64;
-            // A file that says what is missing, and has no row.
+            // The file has the counts of missing dispatches, and no row.
             let trace = outcome.trace();
             assert_true(&outcome, &trace);
             assert_eq!(trace.left_out(), BTreeMap::from([("skipped:completion_signal", dispatches)]));
@@ -39,17 +39,17 @@ fn kernels_with_a_completion_signal_are_recorded_in_every_mode_but_lite() {
 fn a_mode_that_does_not_exist_is_one_line_and_standard() {
     for process in Process::on_every_stack("no_signal") {
         let outcome = process.arguments(&["3"]).mode("fastest").unchanged();
-        assert_eq!(outcome.said.len(), 1, "{outcome:?}");
-        assert!(outcome.said[0].starts_with("rtl: RTL_MODE=fastest: "), "{outcome:?}");
+        assert_eq!(outcome.messages.len(), 1, "{outcome:?}");
+        assert!(outcome.messages[0].starts_with("rtl: RTL_MODE=fastest: "), "{outcome:?}");
         assert_eq!(assert_complete(&outcome).metadata["mode"], "standard");
     }
 }
 
 #[test]
 fn a_misspelt_setting_is_one_line() {
-    let Some(process) = Process::of("no_signal") else { return };
+    let Some(process) = Process::new("no_signal") else { return };
     let outcome = process.arguments(&["3"]).setting("RTL_OUPUT", "elsewhere.db").unchanged();
-    assert_eq!(outcome.said, ["rtl: RTL_OUPUT: unknown setting; hint: RTL_OUTPUT"], "{outcome:?}");
+    assert_eq!(outcome.messages, ["rtl: RTL_OUPUT: unknown setting; hint: RTL_OUTPUT"], "{outcome:?}");
     assert_complete(&outcome);
 }
 
@@ -57,7 +57,7 @@ fn a_misspelt_setting_is_one_line() {
 fn hip_says_in_one_line_that_calls_are_not_recorded_yet() {
     for process in Process::on_every_stack("no_signal") {
         let outcome = process.arguments(&["3"]).mode("hip").unchanged();
-        assert_eq!(outcome.said.len(), 1, "{outcome:?}");
+        assert_eq!(outcome.messages.len(), 1, "{outcome:?}");
     }
 }
 
@@ -65,7 +65,7 @@ fn hip_says_in_one_line_that_calls_are_not_recorded_yet() {
 fn debugging_tells_a_story_and_changes_nothing_else() {
     for process in Process::on_every_stack("own_signal") {
         let outcome = process.arguments(&["3"]).setting("RTL_DEBUG", "1").unchanged();
-        assert!(outcome.said.len() > 1, "{outcome:?}");
+        assert!(outcome.messages.len() > 1, "{outcome:?}");
         assert_complete(&outcome);
     }
 }

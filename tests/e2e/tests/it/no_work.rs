@@ -1,4 +1,4 @@
-//! Processes without work for a GPU.
+//! Tests of processes without work for a GPU.
 
 use std::fs;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ fn a_process_that_asks_no_gpu_for_anything_leaves_no_file() {
 #[test]
 fn a_process_that_only_looks_for_gpus_by_hip_leaves_no_file() {
     for stack in stacks() {
-        let Some(process) = Process::of_python(&stack, "workers", &["look"]) else { return };
+        let Some(process) = Process::for_python(&stack, "workers", &["look"]) else { return };
         let outcome = process.preloaded().gpus(3).well();
         assert_eq!((outcome.stdout.as_str(), outcome.traces.len()), ("3\n", 0));
     }

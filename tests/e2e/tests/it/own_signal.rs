@@ -1,4 +1,4 @@
-//! The application's own completion signal: its value, its timing and its times stay as they are without a tracer.
+//! Tests of the application's own completion signal: value, timing and times are those without a tracer.
 
 use e2e::Process;
 use e2e::compare::assert_complete;

@@ -1,4 +1,4 @@
-//! Timestamps that the application switches on and off.
+//! Tests of timestamps that the application switches on and off.
 
 use e2e::Process;
 use e2e::compare::assert_complete;

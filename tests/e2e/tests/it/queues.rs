@@ -1,4 +1,4 @@
-//! Queues of every kind, and queues that go while work is in them.
+//! Tests of queues of every kind, and of queues that are destroyed while they have work.
 
 use e2e::Process;
 use e2e::compare::{assert_complete, assert_true};
@@ -9,8 +9,8 @@ fn queues_stay_what_they_were_asked_to_be() {
         let (bare, traced) = (process.bare(), process.traced());
         assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout));
         assert!(traced.status.success(), "{traced:?}");
-        // The runtime destroys its one cooperative queue itself; two signals of what makes it interceptible stay
-        // behind, which Debian's builds of the runtime, made with assertions, remark upon.
+        // The runtime destroys its one cooperative queue itself; two signals of the interceptible one remain, which Debian's
+        // builds of the runtime, made with assertions, report.
         let rest = traced.stderr.lines().filter(|line| !line.contains("leak detected by SharedSignalPool"));
         assert_eq!(rest.count(), 0, "{traced:?}");
         assert_complete(&traced);
@@ -28,7 +28,7 @@ fn a_queue_that_is_destroyed_in_flight_loses_only_what_never_ended() {
         assert!(trace.rows.len() >= 4, "{outcome:?}");
         let lost: Vec<&str> = trace.left_out().into_keys().collect();
         assert_eq!(lost, ["lost:queue_destroyed"]);
-        assert_eq!(outcome.said.len(), 1, "one line says that something was lost: {outcome:?}");
+        assert_eq!(outcome.messages.len(), 1, "one line says that something was lost: {outcome:?}");
     }
 }
 

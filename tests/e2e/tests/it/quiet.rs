@@ -1,4 +1,4 @@
-//! A process that does nothing for a while has all of its work in the file.
+//! Tests that a process which does nothing for a while has all of its work in the file.
 
 use std::io::Write;
 use std::thread::sleep;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use e2e::compare::assert_complete;
 use e2e::{Process, Trace};
 
-/// Far more than a busy machine takes.
+/// Far more time than a busy machine takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]

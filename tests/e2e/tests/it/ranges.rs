@@ -1,4 +1,4 @@
-//! Ranges and markers of roctx, however a program comes by its functions.
+//! Tests of ranges and markers of roctx, however a program finds its functions.
 
 use std::process::{Command, Output};
 
@@ -9,13 +9,13 @@ use support::{Need, skip, stacks, until_whole};
 /// The libraries that a program may be linked to or open, by the names of their files.
 const LIBRARIES: [&str; 2] = ["libroctx64.so.4", "librocprofiler-sdk-roctx.so.1"];
 
-/// `ranges.c` on every runtime, with the tracer preloaded.
+/// Processes that run `ranges.c`, on every runtime, with the tracer preloaded.
 fn processes(arguments: &[&str]) -> Vec<Process> {
     let processes = Process::on_every_stack("ranges").into_iter();
     processes.map(|process| process.arguments(arguments).preloaded()).collect()
 }
 
-/// What the program did is in its trace, before the runtime started too.
+/// Checks that the trace has everything that the program did, also before the runtime started.
 #[track_caller]
 fn assert_recorded(outcome: &Outcome) {
     let trace = outcome.trace();
@@ -50,7 +50,7 @@ fn ranges_are_recorded_where_a_library_is_opened_by_name_that_is_not_installed()
     let names =
         ["libroctx64.so", "libroctx64.so.4", "librocprofiler-sdk-roctx.so", "librocprofiler-sdk-roctx.so.0"];
     for name in names {
-        let Some(process) = Process::of("ranges") else { return };
+        let Some(process) = Process::new("ranges") else { return };
         assert_recorded(&process.arguments(&[name, "1", "400"]).preloaded().well());
     }
 }
@@ -112,7 +112,7 @@ fn kernels_of_hip_carry_the_innermost_range_of_the_thread_that_launches_them() {
     for stack in stacks() {
         let library = library::roctx(LIBRARIES[0]);
         let arguments = [library.to_str().unwrap(), "20"];
-        let Some(process) = Process::of_hip(&stack, "hip_ranges", &arguments) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_ranges", &arguments) else { return };
         let outcome = process.preloaded().well();
         let account = account(&outcome.report);
         assert_eq!((account.annotations.len(), account.dispatches.len()), (40, 60));
@@ -174,7 +174,7 @@ fn other_libraries_are_opened_as_ever_also_those_that_only_the_callers_runpath_l
     let bare = opens(&others, &[]);
     assert!(bare.contains("libsibling.so: yes") && bare.contains("libno-such-library.so: no"), "{bare}");
     assert_eq!(opens(&others, &[tracer.to_str().unwrap()]), bare);
-    // Every name of roctx is one library: ours.
+    // Every name of roctx must be one library: the tracer.
     let theirs = ["librtl.so", "libroctx64.so", "/nowhere/librocprofiler-sdk-roctx.so.1"];
     let opened = opens(&theirs, &[tracer.to_str().unwrap()]);
     assert_eq!(opened.matches(": yes, the first").count(), 3, "{opened}");

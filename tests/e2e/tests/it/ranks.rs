@@ -1,4 +1,4 @@
-//! Eight ranks under one launcher, a GPU each.
+//! Tests of eight ranks under one launcher, each with a GPU.
 
 use e2e::Process;
 use e2e::family::{assert_each_recorded, counts, oldest_and_newest};
@@ -8,7 +8,7 @@ const RANKS: usize = 8;
 #[test]
 fn eight_ranks_that_are_given_one_name_have_eight_files_that_know_each_other() {
     let Some(stack) = oldest_and_newest().pop() else { return };
-    let Some(process) = Process::of_python(&stack, "workers", &["ranks", "8"]) else { return };
+    let Some(process) = Process::for_python(&stack, "workers", &["ranks", "8"]) else { return };
     let outcome = process.preloaded().gpus(RANKS).setting("RTL_OUTPUT", "job.db").well();
     assert_eq!(outcome.stdout, "[0, 0, 0, 0, 0, 0, 0, 0]\n");
     let traces = assert_each_recorded(&outcome);

@@ -1,11 +1,11 @@
-//! What rocm-trace-lite's Python tools ask of a file, as its sources word it.
+//! Tests of the queries of rocm-trace-lite's Python tools, as in its sources.
 
 use e2e::Process;
 use e2e::compare::assert_complete;
 
 #[test]
 fn the_queries_of_rocm_trace_lites_tools_find_their_columns() {
-    let Some(process) = Process::of("own_signal") else { return };
+    let Some(process) = Process::new("own_signal") else { return };
     let outcome = process.arguments(&["30"]).gpus(2).well();
     let trace = assert_complete(&outcome);
     let database = trace.database();
@@ -14,7 +14,7 @@ fn the_queries_of_rocm_trace_lites_tools_find_their_columns() {
         assert!(count(&format!("SELECT count(*) FROM {table}")) > 0, "{table}");
     }
     assert_eq!(count("SELECT count(*) FROM rocpd_metadata WHERE tag = 'pid'"), 1);
-    // As its converter asks for GPU work.
+    // This is how its converter selects GPU work.
     assert_eq!(
         count(
             "SELECT count(*) FROM (SELECT o.gpuId, o.queueId, o.start, o.end, s.string, ot.string, o.completionSignal
@@ -30,13 +30,13 @@ fn the_queries_of_rocm_trace_lites_tools_find_their_columns() {
 
 #[test]
 fn top_and_busy_say_what_was_executed() {
-    let Some(process) = Process::of("own_signal") else { return };
+    let Some(process) = Process::new("own_signal") else { return };
     let process = process.arguments(&["30"]).gpus(2).setting("KFD_SIM_KERNEL_NS", "50000");
     let outcome = process.well();
     let database = assert_complete(&outcome).database();
     let mut top = database.prepare("SELECT Name, Calls, TotalNs, AvgNs, MinNs, MaxNs, Pct FROM top").unwrap();
     let names = top.query_map([], |row| {
-        // 20 dispatches of 50 us, whose times are right to two ticks each.
+        // The file has 20 dispatches of 50 us, whose times have an error of two ticks each.
         assert_eq!(row.get::<_, i64>(1)?, 20);
         assert!((row.get::<_, i64>(2)? - 1_000_000).abs() <= 20 * 40);
         assert!((row.get::<_, f64>(3)? - 50_000.0).abs() <= 40.0);
@@ -53,7 +53,7 @@ fn top_and_busy_say_what_was_executed() {
     let gpus = busy.query_map([], |row| {
         let (ops, busy, wall): (i64, i64, i64) = (row.get(2)?, row.get(3)?, row.get(4)?);
         assert_eq!(ops, 30);
-        // One queue: kernels never overlap, so the union is their sum.
+        // On one queue kernels never overlap, so the union is their sum.
         assert!((busy - 1_500_000).abs() <= 30 * 40, "{busy}");
         assert!(wall >= busy);
         assert!((row.get::<_, f64>(1)? - 100.0 * busy as f64 / wall as f64).abs() < 0.01);

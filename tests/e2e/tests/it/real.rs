@@ -1,4 +1,4 @@
-//! Real programs, where `scripts/fetch/real-programs` has fetched them.
+//! Tests of real programs, where `scripts/fetch/real-programs` has fetched them.
 
 use std::collections::HashSet;
 
@@ -26,7 +26,7 @@ fn llama_cpp_is_recorded_completely_on_one_gpu_and_on_two() {
         let (_, launched, trace) = traced(command, folder.path());
         assert_all_recorded(&launched, &trace);
         let names: HashSet<&str> = trace.rows.iter().map(|row| row.name.as_str()).collect();
-        // What other tools cut at its first bracket.
+        // Other tools cut such a name at its first bracket.
         assert!(
             names.iter().any(|name| name.starts_with("void k_bin_bcast<&op_add(float, float), float")),
             "{names:?}"

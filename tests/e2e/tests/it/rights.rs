@@ -1,4 +1,4 @@
-//! Programs that may not write where the trace is to be, and programs that must not be told where to write.
+//! Tests of programs that may not write to the place of the trace, and of programs whose environment must not choose it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -15,7 +15,7 @@ fn allow(path: &Path, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// A folder with these rights in one that everybody finds.
+/// A folder with these rights within one that every user can enter.
 fn folder(process: &Process, mode: u32) -> PathBuf {
     let folder = process.folder().join(format!("{mode:o}"));
     let _ = fs::create_dir(&folder);
@@ -24,22 +24,22 @@ fn folder(process: &Process, mode: u32) -> PathBuf {
     folder
 }
 
-/// These steps of `forks.c` with a trace in a folder that has these rights.
+/// A process with these steps of `forks.c` and a trace in a folder with these rights.
 fn process(steps: &[&str], mode: u32) -> Option<(Process, PathBuf)> {
-    let process = Process::of("forks")?.arguments(steps);
+    let process = Process::new("forks")?.arguments(steps);
     let file = folder(&process, mode).join("trace.db");
     Some((process.setting("RTL_OUTPUT", &file).preloaded(), file))
 }
 
 #[test]
 fn where_nothing_may_be_written_one_line_says_so_and_the_program_runs() {
-    // The tracer is not preloaded: it does not learn of the change before it has happened.
-    let Some(process) = Process::of("forks") else { return };
+    // The tracer is not preloaded, so it learns of the change only when it has happened.
+    let Some(process) = Process::new("forks") else { return };
     let file = folder(&process, 0o555).join("trace.db");
     let process = process.arguments(&["begin", "user", "work", "end"]).setting("RTL_OUTPUT", &file);
     let outcome = process.unchanged();
     assert!(outcome.status.success() && !file.exists(), "{outcome:?}");
-    let [line] = outcome.said.as_slice() else { panic!("{outcome:?}") };
+    let [line] = outcome.messages.as_slice() else { panic!("{outcome:?}") };
     assert!(line.contains(file.to_str().unwrap()) && line.contains("Permission denied"), "{line}");
     assert!(line.starts_with("rtl: 20 of 20 kernel dispatches are not in the trace: "), "{line}");
 }
@@ -63,7 +63,7 @@ fn a_program_that_gives_up_its_rights_keeps_the_file_that_it_has() {
     assert_whole(&trace);
 }
 
-/// Whether these tests run as root. Else one line says that they do not.
+/// True if these tests run as root. Otherwise one line says that they are skipped.
 fn are_root() -> bool {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root {
@@ -118,8 +118,8 @@ fn the_child_of_a_fork_that_gives_up_its_rights_leaves_the_file_to_its_parent() 
     }
 }
 
-/// A set-user-ID program that is linked to the simulator: the loader preloads nothing into it. `None`, and one line that
-/// says so, where there is no such thing.
+/// A set-user-ID program that is linked to the simulator, because the loader preloads nothing into it. `None` after one printed
+/// line, where that is impossible.
 fn privileged(process: &Process) -> Option<PathBuf> {
     let simulator = support::simulator();
     let built = support::program_with("forks", &[simulator.to_str()?])?;
@@ -137,7 +137,7 @@ fn privileged(process: &Process) -> Option<PathBuf> {
 
 #[test]
 fn a_program_with_more_rights_than_its_caller_writes_nothing_where_the_environment_says() {
-    let Some(process) = Process::of("forks") else { return };
+    let Some(process) = Process::new("forks") else { return };
     let Some(program) = privileged(&process) else { return };
     let traces = folder(&process, 0o777);
     let run = |tool: &str| -> Output {

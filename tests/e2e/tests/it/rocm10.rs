@@ -1,4 +1,4 @@
-//! The runtime of ROCm 10: a larger extension table, queues by descriptor, kernels that are launched in clusters.
+//! Tests of the runtime of ROCm 10: a larger extension table, queues by descriptor, kernels that are launched in clusters.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,16 +30,16 @@ fn several_queues_in_one_call_are_what_their_descriptors_say_and_all_their_kerne
         assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
         assert!(traced.status.success(), "{traced:?}");
         assert_complete(&traced);
-        // Three queues, of which each launches four kernels a round, two of them in clusters.
+        // There are three queues, each of which launches four kernels a round, two of them in clusters.
         assert_eq!(traced.trace().rows.len(), 3 * 5 * 4);
         assert_eq!(traced.trace().count("packets_lost:engine"), 1);
         let at_the_end =
             "rtl: 1 of 1 packets are not in the trace: 1 on queues of SDMA, AIE or unknown engines";
-        assert_eq!(traced.said, ["rtl: packets on queues of SDMA are not recorded", at_the_end]);
+        assert_eq!(traced.messages, ["rtl: packets on queues of SDMA are not recorded", at_the_end]);
     }
 }
 
-/// What the driver is asked of queues, but for their numbers.
+/// Requests to the driver for properties of queues, without the queues' numbers.
 fn asked(log: &str) -> Vec<String> {
     let asked = log.lines().filter(|line| line.starts_with("priority") || line.starts_with("mask"));
     let rest = asked.map(|line| line.split('\t').enumerate().filter(|(at, _)| ![1, 3].contains(at)));
@@ -66,7 +66,7 @@ fn a_queue_of_several_that_is_not_made_interceptible_is_the_only_one_that_is_not
         assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
         let trace = traced.trace();
         assert_eq!(trace.rows.len(), 2 * 5 * 4);
-        // Four kernels a round, and the barrier that the program waits for.
+        // There are four kernels a round, and the barrier that the program waits for.
         assert_eq!(trace.count("packets_lost:unintercepted"), 5 * 4 + 1);
         assert_eq!(trace.count("seen"), trace.count("recorded"));
     }
@@ -93,7 +93,7 @@ fn queues_of_every_kind_stay_what_they_were_asked_to_be() {
         assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{traced:?}");
         assert!(traced.status.success(), "{traced:?}");
         assert_complete(&traced);
-        assert_eq!(traced.said, <[&str; 0]>::default());
+        assert_eq!(traced.messages, <[&str; 0]>::default());
     }
 }
 
@@ -114,7 +114,7 @@ fn no_queue_is_created_besides_those_of_the_program() {
 fn a_program_has_its_queues_wherever_the_tracer_fails() {
     for place in 0..12 {
         for program in ["queue_descriptors", "queue_kinds"] {
-            let Some(process) = Process::of(program) else { return };
+            let Some(process) = Process::new(program) else { return };
             let process = process.arguments(&["2"]).on_rocm_10().fails_at(&format!("hook:{place}"));
             let (bare, traced) = (process.bare(), process.traced());
             assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{place}: {traced:?}");
@@ -129,7 +129,7 @@ fn kernels_of_hip_are_recorded() {
         [("hip_streams", &["3", "20"][..]), ("hip_graph", &["5", "20"]), ("hip_threads", &[])]
     {
         for stack in stacks() {
-            let Some(process) = Process::of_hip(&stack, program, arguments) else { return };
+            let Some(process) = Process::for_hip(&stack, program, arguments) else { return };
             let outcome = process.on_rocm_10().gpus(2).well();
             let trace = outcome.trace();
             assert_has_what_was_executed(&outcome, &trace);
@@ -164,7 +164,7 @@ fn an_operation_with_several_entries_is_one_copy_with_all_their_bytes() {
 #[test]
 fn batches_of_copies_complete_wherever_the_tracer_fails() {
     for place in 0..12 {
-        let Some(process) = Process::of("copies") else { return };
+        let Some(process) = Process::new("copies") else { return };
         let process = process.arguments(&["batches"]).on_rocm_10().fails_at(&format!("hook:{place}"));
         let (bare, traced) = (process.bare(), process.traced());
         assert_eq!((bare.status, &bare.stdout), (traced.status, &traced.stdout), "{place}: {traced:?}");
@@ -175,7 +175,7 @@ fn batches_of_copies_complete_wherever_the_tracer_fails() {
 #[test]
 fn tables_of_712_and_728_bytes_are_known_by_their_steps() {
     for (size, step) in [("712", "0x10"), ("728", "0x11")] {
-        let Some(process) = Process::of("no_signal") else { return };
+        let Some(process) = Process::new("no_signal") else { return };
         let process = process.arguments(&["20"]).on_rocm_10();
         assert_complete(&process.setting("ROCM10_SIZE", size).setting("ROCM10_STEP", step).well());
     }
@@ -184,12 +184,12 @@ fn tables_of_712_and_728_bytes_are_known_by_their_steps() {
 #[test]
 fn a_table_of_another_branch_is_refused_in_one_line_and_the_program_runs() {
     for (size, step) in [("744", "0x11"), ("720", "0x10"), ("752", "0x13")] {
-        let Some(process) = Process::of("no_signal") else { return };
+        let Some(process) = Process::new("no_signal") else { return };
         let process = process.arguments(&["20"]).on_rocm_10();
         let outcome = process.setting("ROCM10_SIZE", size).setting("ROCM10_STEP", step).unchanged();
         assert!(outcome.status.success(), "{outcome:?}");
         assert_eq!(outcome.traces, Vec::<PathBuf>::new());
-        assert_eq!(outcome.said.len(), 1, "{outcome:?}");
-        assert!(outcome.said[0].contains(&format!("{size} bytes, step {step}")), "{outcome:?}");
+        assert_eq!(outcome.messages.len(), 1, "{outcome:?}");
+        assert!(outcome.messages[0].contains(&format!("{size} bytes, step {step}")), "{outcome:?}");
     }
 }

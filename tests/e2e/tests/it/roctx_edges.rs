@@ -1,5 +1,4 @@
-//! What programs do to roctx that they should not, and what they may: what it returns is what AMD's library returns, and
-//! what was recorded is true.
+//! Tests of correct and incorrect uses of roctx: results are those of AMD's library, and records are true.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +10,10 @@ use rtl_schema::table::RangeKind;
 const SDK: &str = "librocprofiler-sdk-roctx.so.1";
 
 fn process(library: &std::path::Path, what: &str) -> Option<Process> {
-    Some(Process::of("roctx_edges")?.arguments(&[library.to_str()?, what]).preloaded())
+    Some(Process::new("roctx_edges")?.arguments(&[library.to_str()?, what]).preloaded())
 }
 
-/// How often a text was recorded as something of this kind, with an end and without.
+/// Numbers of records by text, kind, and whether they have an end.
 fn counts(tables: &Tables) -> BTreeMap<(String, RangeKind, bool), usize> {
     let mut counts = BTreeMap::new();
     for range in &tables.ranges {
@@ -24,7 +23,7 @@ fn counts(tables: &Tables) -> BTreeMap<(String, RangeKind, bool), usize> {
     counts
 }
 
-/// What `usual` leaves in the trace, whatever the library.
+/// Checks the records of the steps `usual`, whatever the library.
 fn assert_usual(outcome: &Outcome) -> Tables {
     let tables = tables(&outcome.trace().path);
     let counts = counts(&tables);
@@ -52,10 +51,10 @@ fn assert_usual(outcome: &Outcome) -> Tables {
     assert_eq!((count("never popped", nested, false), count("never stopped", started, false)), (1, 1));
     let longest = tables.ranges.iter().map(|range| tables.strings.get(range.name).len()).max();
     assert_eq!(longest, Some(16_384 - 1 + "…".len()));
-    // Rust's own thread-local memory is gone by then.
+    // Rust's own thread-local values are gone by then.
     let said =
         "rtl: 1 ranges or markers are not in the trace: 1 in signal handlers or at the very end of threads";
-    assert_eq!(outcome.said, [said]);
+    assert_eq!(outcome.messages, [said]);
     tables
 }
 
@@ -118,7 +117,7 @@ fn more_texts_than_are_kept_leave_ranges_without_a_name() {
     let Some(process) = process(&library::roctx(SDK), "many") else { return };
     let outcome = process.unchanged();
     let trace = outcome.trace();
-    // A recorder that is given no turn on a busy machine counts what it loses.
+    // A recorder that is given no turn on a busy machine counts its losses.
     let lost: i64 =
         trace.metadata.keys().filter(|tag| tag.starts_with("ranges_lost:")).map(|tag| trace.count(tag)).sum();
     assert_eq!(trace.count("ranges_recorded") + lost, MARKS);

@@ -1,4 +1,4 @@
-//! One signal that many kernels count down: every step is seen, in order, and the last one ends at the right value.
+//! Tests of one signal that many kernels count down: every step is visible, in order, and the last one ends at the right value.
 
 use e2e::Process;
 use e2e::compare::assert_complete;

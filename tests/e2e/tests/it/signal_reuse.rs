@@ -1,4 +1,4 @@
-//! Signals that are used for something else, or are gone, the moment the program has waited for them.
+//! Tests of signals that are used for something else, or are gone, the moment the program has waited for them.
 
 use e2e::Process;
 use e2e::compare::assert_complete;

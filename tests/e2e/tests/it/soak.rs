@@ -1,16 +1,16 @@
-//! A long life in which queues, executables and signals come and go: memory stays where it is.
+//! Tests of a long life in which queues, executables and signals come and go, and memory does not grow.
 //!
-//! SOAK_SECONDS says how long it is; `./test --long` takes ten minutes.
+//! SOAK_SECONDS is its length; `./test --long` takes ten minutes.
 
 use e2e::{Process, Trace};
 
-/// What the allocator may hold more at one time than at another.
+/// Differences in the allocator's memory at different times.
 const SLACK_KIB: u64 = 4 * 1024;
 
 #[test]
 fn memory_is_flat_while_queues_code_and_signals_come_and_go() {
     let seconds = std::env::var("SOAK_SECONDS").unwrap_or_else(|_| "3".to_owned());
-    let Some(process) = Process::of("churn") else { return };
+    let Some(process) = Process::new("churn") else { return };
     let process = process.arguments(&[&seconds]).setting("KFD_SIM_KERNEL_NS", "1000").without_time_limit();
     let outcome = process.traced();
     assert!(outcome.status.success() && outcome.stderr.is_empty(), "{outcome:?}");

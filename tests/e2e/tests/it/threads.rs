@@ -1,4 +1,4 @@
-//! Threads that share queues.
+//! Tests of threads that share queues.
 
 use e2e::compare::assert_complete;
 use e2e::{Process, library};
@@ -17,13 +17,13 @@ fn threads_on_several_queues_lose_nothing() {
     }
 }
 
-/// Whether a program may create queues in several threads at once without any tool. From ROCm 6.1 on it may die: the
-/// runtime adds each to `GpuAgent::aql_queues_`, a vector, without a lock (`GpuAgent::QueueCreate`).
+/// True if a program may create queues in several threads at once without any tool. From ROCm 6.1 on it may die: the runtime adds
+/// each to `GpuAgent::aql_queues_`, a vector, without a lock (`GpuAgent::QueueCreate`).
 ///
-/// Seen under load with `first_queues 8` on 6.1.2: 1 of 4,500 runs with `pass_through` ("unaligned chunk detected"), none
-/// of 3,000 without a tool. With `slow_growth`, on 6.1.2, 6.4.3 and 7.2.4 together: 25 of 30 without a tool and 26 of 30
-/// with `pass_through` ("double free or corruption", or never ended), none of 180 with the tracer. With the growth of that
-/// vector alone made slow, 6 of 6 without a tool.
+/// Observed under load with `first_queues 8` on 6.1.2: 1 of 4,500 runs fails with `pass_through` ("unaligned chunk detected"),
+/// none of 3,000 without a tool. With `slow_growth`, on 6.1.2, 6.4.3 and 7.2.4 together: 25 of 30 without a tool and 26 of 30
+/// with `pass_through` ("double free or corruption", or never ended), none of 180 with the tracer. With the growth of that vector
+/// alone made slow, 6 of 6 without a tool.
 fn is_sound(process: &Process) -> bool {
     process.stack().name == "bookworm"
 }

@@ -1,17 +1,17 @@
-//! Packets that do not pass the tracer: they are counted in the file and reported, and queues without packets are not.
+//! Tests of packets that do not pass the tracer: they are counted in the file and reported, and queues without packets are not.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use e2e::{Outcome, Process, Trace};
 
-/// What the file says of packets that were not seen.
+/// The counts of unseen packets in the file.
 fn packets(trace: &Trace) -> BTreeMap<&str, i64> {
     let tags = trace.metadata.keys().filter(|tag| tag.starts_with("packets_"));
     tags.map(|tag| (tag.as_str(), trace.count(tag))).collect()
 }
 
-/// The file has nothing but the counts, and the line at the end says the same.
+/// Checks that the file has nothing but the counts, and that the line at the end agrees.
 #[track_caller]
 fn assert_counted(outcome: &Outcome, packets_lost: i64, reason: &str, description: &str, before: &[&str]) {
     assert!(outcome.status.success(), "{outcome:?}");
@@ -23,8 +23,8 @@ fn assert_counted(outcome: &Outcome, packets_lost: i64, reason: &str, descriptio
     let line = format!(
         "rtl: {packets_lost} of {packets_lost} packets are not in the trace: {packets_lost} {description}"
     );
-    let said: Vec<&str> = before.iter().copied().chain([line.as_str()]).collect();
-    assert_eq!(outcome.said, said);
+    let messages: Vec<&str> = before.iter().copied().chain([line.as_str()]).collect();
+    assert_eq!(outcome.messages, messages);
 }
 
 #[test]
@@ -66,27 +66,27 @@ fn packets_that_were_written_to_a_queue_and_never_passed_its_interceptor_are_cou
 
 #[test]
 fn queues_without_packets_and_loaded_kernels_are_no_reason_to_report_anything() {
-    for (what, said) in
+    for (what, message) in
         [("unused", &["rtl: packets on counted queues are not recorded"][..]), ("created", &[])]
     {
         for process in Process::on_every_stack("unseen") {
             let outcome = process.arguments(&[what]).on_rocm_10().unchanged();
             assert_eq!(
-                (outcome.traces.as_slice(), outcome.said.as_slice()),
-                (&[] as &[PathBuf], &said.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()[..])
+                (outcome.traces.as_slice(), outcome.messages.as_slice()),
+                (&[] as &[PathBuf], &message.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()[..])
             );
         }
     }
     for process in Process::on_every_stack("unseen") {
         let outcome = process.arguments(&["created"]).tool_before("refusing").unchanged();
-        assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "{outcome:?}");
+        assert_eq!((outcome.traces.len(), outcome.messages.len()), (0, 0), "{outcome:?}");
     }
 }
 
 #[test]
 fn a_program_that_only_looks_for_gpus_by_hip_reports_nothing_on_rocm_10() {
     for stack in support::stacks() {
-        let Some(process) = Process::of_python(&stack, "workers", &["look"]) else { return };
+        let Some(process) = Process::for_python(&stack, "workers", &["look"]) else { return };
         let outcome = process.preloaded().on_rocm_10().well();
         assert_eq!(outcome.traces.len(), 0, "{outcome:?}");
     }

@@ -1,4 +1,4 @@
-//! Every byte that the tracer reads has been written and is still there.
+//! Tests that every byte which the tracer reads has been written and is still allocated.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn memcheck_finds_nothing_but_what_is_the_runtimes_own() {
     let suppressions = format!("--suppressions={}", suppressions.display());
     let memcheck = ["valgrind", "--quiet", "--error-exitcode=9", "--fair-sched=yes", &suppressions];
     for (program, arguments) in [("own_signal", ["20"]), ("no_signal", ["20"]), ("shared_signal", ["20"])] {
-        let Some(process) = Process::of(program) else { return };
+        let Some(process) = Process::new(program) else { return };
         let outcome = process.arguments(&arguments).started_by(&memcheck).well_when_traced();
         assert!(outcome.stderr.is_empty(), "{outcome:?}");
         assert_complete(&outcome);

@@ -1,4 +1,4 @@
-//! Recordings that begin stopped, pause and go on.
+//! Tests of recordings that begin stopped, pause and go on.
 
 use std::fs;
 use std::io::{BufRead, Write};
@@ -9,7 +9,7 @@ use e2e::annotations::{account, assert_annotated, tables};
 use e2e::compare::assert_true;
 use e2e::{Outcome, Process, Trace, library};
 
-/// The windows of the program are what its trace has, and the rest is counted.
+/// Checks that the trace has the windows of the program, and counts the rest.
 #[track_caller]
 fn assert_windows(outcome: &Outcome, dispatches: i64) {
     let trace = outcome.trace();
@@ -60,8 +60,8 @@ fn a_recording_that_is_never_begun_says_what_it_left_out() {
     }
 }
 
-/// Puts a request where the tracer looks for it, and waits until it has been heeded.
-fn ask(pid: &str, request: &str) {
+/// Puts a request where the tracer looks for it, and waits until it has been handled.
+fn request(pid: &str, request: &str) {
     let path = PathBuf::from(format!("/tmp/rtl-{pid}.control"));
     fs::write(&path, request).unwrap();
     let until = Instant::now() + Duration::from_secs(60);
@@ -96,17 +96,17 @@ fn another_process_stops_and_starts_a_recording_and_what_was_recorded_is_on_disk
                 assert_eq!(line(output), "done");
             };
             launch(5);
-            ask(&pid, "stop");
+            request(&pid, "stop");
             assert_eq!(recorded(traces), (1..=5).collect::<Vec<_>>());
             launch(7);
-            ask(&pid, "start");
+            request(&pid, "start");
             launch(3);
-            ask(&pid, "stop");
+            request(&pid, "stop");
             assert_eq!(recorded(traces), (1..=5).chain(13..=15).collect::<Vec<_>>());
             launch(2);
-            ask(&pid, "stop");
+            request(&pid, "stop");
         });
-        assert!(outcome.status.success() && outcome.said.is_empty(), "{outcome:?}");
+        assert!(outcome.status.success() && outcome.messages.is_empty(), "{outcome:?}");
         let trace = outcome.trace();
         assert_eq!((trace.rows.len(), trace.count("skipped:paused")), (8, 9));
         assert_true(&outcome, &trace);

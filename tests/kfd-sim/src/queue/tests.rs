@@ -1,10 +1,10 @@
-//! A queue of four slots in memory of the test.
+//! Tests of a queue of four slots in memory of the test.
 
 use super::*;
 use crate::settings::Settings;
 use crate::simulator::Simulator;
 
-/// The memory of a queue of four slots, as the runtime would own it.
+/// Memory of a queue of four slots, as the runtime would own it.
 #[repr(align(64))]
 struct Program {
     structure: [u64; 32],
@@ -20,7 +20,6 @@ const READ: usize = 16;
 const ALONE: u64 = 0x102;
 const BESIDE: u64 = 0x002;
 
-/// A program, its queue and a GPU, with these settings.
 struct Machine {
     program: Box<Program>,
     queue: Queue,
@@ -32,7 +31,7 @@ fn machine(settings: &[(&str, &str)]) -> Machine {
         let given = settings.iter().find(|(given, _)| name.strip_prefix("KFD_SIM_") == Some(given));
         given.map(|(_, value)| (*value).to_owned())
     });
-    // The engine's thread, for which the simulator is made, never ends.
+    // The engine's thread, for which the simulator is made, never ends, so it is leaked.
     let simulator = Box::leak(Box::new(Simulator::new(settings.unwrap()).unwrap()));
     let mut program =
         Box::new(Program { structure: [0; 32], ring: [[1; 8]; 4], doorbell: 0, signals: [[0; 8]; 4] });

@@ -1,5 +1,5 @@
-//! What is chosen about the simulated GPUs, seen through the stock runtime.
-//! Where the packages are not installed each test says so in one line.
+//! Tests of the settings of the simulated GPUs, through the stock runtime. Where the packages are not installed each test prints
+//! one line and passes.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ const FIRST: u64 = 0x10_0000;
 const SECOND: u64 = 0x10_0040;
 const ON_SECOND_GPU: u64 = 0x20_0000;
 
-/// How long each kernel ran, in ns, in the order in which the GPU executed them.
+/// Running times of the kernels in ns, in the order in which the GPU executed them.
 fn times(program: &Program, dispatches: &str, settings: &[(&str, &str)]) -> Vec<u64> {
     let (_, mut executed) = program.dispatches(&[dispatches], settings);
     executed.sort_by_key(|dispatch| dispatch.object);
@@ -51,7 +51,7 @@ fn times_by_lot_are_the_same_for_the_same_seed_only() {
 #[test]
 fn kernels_of_a_queue_overlap_when_they_may() {
     let Some(program) = Program::build("dispatch") else { return };
-    // Long enough for a busy host to submit the next ones meanwhile.
+    // The long time lets a busy host submit the next ones meanwhile.
     for (overlap, time, expected) in [("1", "100000", 1), ("4", "300000000", 4)] {
         let settings = [("KFD_SIM_OVERLAP", overlap), ("KFD_SIM_KERNEL_NS", time)];
         let (reported, executed) = program.dispatches(&["8"], &settings);
@@ -164,7 +164,7 @@ fn bytes_that_kernels_of_the_runtime_move_arrive() {
             };
             assert_eq!(moved("copy"), number(bytes) * printed.len() as u64, "{log:?}");
             assert_eq!(moved("fill"), number(bytes) & !3, "{log:?}");
-            // The oldest runtime fills by kernel in any case.
+            // The oldest runtime always fills by kernel.
             assert_eq!(log.iter().any(|line| line.contains("\tdma\t")), engine == "1", "{log:?}");
         }
     }
@@ -194,7 +194,7 @@ fn a_copy_takes_the_time_that_its_bytes_need() {
             .map(|columns| number(columns[8]) - number(columns[7]))
             .collect();
         assert_eq!(copies.len(), 2);
-        // One byte a microsecond; a host that is busy may take longer.
+        // The speed is one byte a microsecond; a busy host may take longer.
         assert!(copies.iter().all(|time| *time >= 4_096_000), "{copies:?}");
         for line in printed {
             let columns: Vec<u64> = line.split('\t').map(number).collect();

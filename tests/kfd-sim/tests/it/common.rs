@@ -1,4 +1,4 @@
-//! Programs of the tests on the simulator, and the simulator's log.
+//! Runs programs of the tests on the simulator, and reads the simulator's log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Two ticks of a GPU's clock, which is what translating a time to the system's clock may cost.
+/// Two ticks of a GPU's clock in ns, the largest error of translating a time to the system's clock.
 pub(crate) const TWO_TICKS: u64 = 20;
 
 /// A kernel on a GPU, in ns of the system clock. GPUs count from 0.
@@ -34,7 +34,7 @@ pub(crate) fn is_installed(file: &str, package: &str) -> bool {
     installed
 }
 
-/// A program that is started on the simulator and killed when it hangs.
+/// A command that runs a program on the simulator, and kills it when it hangs.
 pub(crate) fn on_simulator(program: &Path, settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new("timeout");
     command.args(["--kill-after=1", "60"]).arg("env");
@@ -48,7 +48,7 @@ pub(crate) fn answer(mut command: Command) -> String {
     let (stdout, stderr) =
         (String::from_utf8(stdout).unwrap(), String::from_utf8_lossy(&stderr).into_owned());
     assert!(status.success(), "{status}\n{stdout}\n{stderr}");
-    // A debug build of the runtime looks at times, and some tests make them lie.
+    // A debug build of the runtime checks times, and some tests make them invalid.
     let complaints = stderr.lines().filter(|line| !line.ends_with("time stamps may be invalid."));
     assert_eq!(complaints.collect::<Vec<_>>(), [""; 0], "nothing to complain about");
     stdout
@@ -61,7 +61,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// From its source beside this file; `None` where the runtime is not installed.
+    /// Compiles the source beside this file; `None` where the runtime is not installed.
     pub(crate) fn build(name: &str) -> Option<Self> {
         if !is_installed("/usr/include/hsa/hsa.h", "libhsa-runtime-dev") {
             return None;
@@ -76,7 +76,7 @@ impl Program {
         Some(Self { folder, path })
     }
 
-    /// What it printed, and the log, line by line.
+    /// Lines of the output, and of the log.
     pub(crate) fn run(&self, arguments: &[&str], settings: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
         let log = self.folder.path().join("log");
         let _ = fs::remove_file(&log);
@@ -86,7 +86,7 @@ impl Program {
         (lines(answer(command)), lines(fs::read_to_string(&log).unwrap()))
     }
 
-    /// What the runtime reported, and what was executed, both in the same order.
+    /// The dispatches that the runtime reported, and those that were executed, both in the same order.
     pub(crate) fn dispatches(
         &self,
         arguments: &[&str],
@@ -108,13 +108,13 @@ pub(crate) fn number(text: &str) -> u64 {
     }
 }
 
-/// A line of the program: gpu, kernel object, start, end.
+/// Parses a line of the program: gpu, kernel object, start, end.
 pub(crate) fn reported(line: &str) -> Dispatch {
     let columns: Vec<u64> = line.split('\t').map(number).collect();
     Dispatch { gpu: columns[0] as u32, object: columns[1], start: columns[2], end: columns[3] }
 }
 
-/// A line of the log, unless it is about something else.
+/// Parses a line of the log; `None` if it is not about a dispatch.
 pub(crate) fn executed(line: &str) -> Option<Dispatch> {
     let columns: Vec<&str> = line.split('\t').collect();
     (columns[0] == "dispatch").then(|| Dispatch {

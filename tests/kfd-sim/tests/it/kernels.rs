@@ -1,4 +1,4 @@
-//! The kernels with which the runtimes of every generation copy and fill: they move bytes, and have names.
+//! Tests that the kernels with which the runtimes of every generation copy and fill move bytes, and have names.
 
 use std::collections::HashSet;
 use std::fs;
@@ -28,7 +28,7 @@ fn bytes_that_rocr_moves_by_kernel_or_by_dma_arrive_on_every_gpu() {
                 let mut command = stack.command(&program.path);
                 command.args(["100003", what]).env("HSA_ENABLE_SDMA", engine);
                 command.env("KFD_SIM_GPUS", "2").env("KFD_SIM_TARGET", target);
-                // The program compares, and its exit code is the result.
+                // The program itself compares the bytes, and its exit code is the result.
                 let Output { status, stdout, stderr } = command.output().unwrap();
                 let texts = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
                 assert!(status.success(), "{stack:?} {target} {engine} {what} {texts:?}");

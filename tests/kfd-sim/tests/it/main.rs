@@ -1,4 +1,4 @@
-//! The simulated KFD below real ROCm runtimes.
+//! Tests of the simulated KFD below real ROCm runtimes.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 

@@ -1,4 +1,5 @@
-//! Real programs on the simulator, where `scripts/fetch/real-programs` has fetched them. What is missing is said in one line.
+//! Tests of real programs on the simulator, where `scripts/fetch/real-programs` has fetched them. For a missing one, a line is
+//! printed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -6,7 +7,7 @@ use std::process::{Command, Output};
 
 use support::real::{llama_bench, tinygrad, write_model};
 
-/// What the program printed, and each dispatch of the log: the GPU's node and the kernel.
+/// The program's output, and each dispatch of the log: the GPU's node and the kernel.
 fn run(mut command: Command, gpus: u32) -> (String, Vec<(String, String)>) {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");

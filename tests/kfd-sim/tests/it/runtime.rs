@@ -1,5 +1,5 @@
-//! Stock programs of ROCm on the simulator: what the runtime reports is what the log says was executed.
-//! Where the packages are not installed each test says so in one line.
+//! Tests of stock programs of ROCm on the simulator: the runtime reports what the log has as executed. Where the packages are not
+//! installed each test prints one line and passes.
 
 use std::path::Path;
 use std::process::Output;

@@ -1,4 +1,4 @@
-//! Every ROCm runtime of this machine on the simulator. What is missing is said in one line.
+//! Tests of every ROCm runtime of this machine on the simulator. For a missing one, a line is printed.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ const TARGETS: [(&str, &str); 5] = [
     ("gfx1201", "6.4.3"),
 ];
 
-/// What Debian's builds of the runtime say at its end, also on real GPUs, where HIP or ROCr 7.2.4 itself keep a signal
+/// A line that Debian's builds of the runtime print at their end, also on real GPUs, where HIP or ROCr 7.2.4 itself keep a signal
 /// of every GPU.
 const KEPT: &str = "Warning: Resource leak detected by SharedSignalPool, ";
 
@@ -30,12 +30,12 @@ fn answer(mut command: Command) -> String {
     stdout
 }
 
-/// A line of a program, between its tabs.
+/// The columns of a program's lines, which tabs separate.
 fn columns(text: &str) -> impl Iterator<Item = Vec<&str>> {
     text.lines().map(|line| line.split('\t').collect())
 }
 
-/// What a HIP program prints on a runtime with so many GPUs, and the simulator's log. `None` without a compiler.
+/// The output of a HIP program on a runtime with this number of GPUs, and the simulator's log. `None` without a compiler.
 fn hip(stack: &Stack, gpus: usize, name: &str, arguments: &[&str]) -> Option<(String, String)> {
     let (program, kernels) = (program(name)?, code_object("kernels", "gfx90a")?);
     let folder = tempfile::tempdir().unwrap();
@@ -46,7 +46,7 @@ fn hip(stack: &Stack, gpus: usize, name: &str, arguments: &[&str]) -> Option<(St
     Some((answer(command), fs::read_to_string(log).unwrap()))
 }
 
-/// How often each GPU executed each kernel, the kernels in no order.
+/// For each GPU, the numbers of executions of its kernels, in ascending order.
 fn executions(log: &str, gpus: usize) -> Vec<Vec<usize>> {
     let mut kernels = vec![HashMap::<String, usize>::new(); gpus];
     for columns in columns(log).filter(|columns| columns[0] == "dispatch") {
@@ -56,8 +56,8 @@ fn executions(log: &str, gpus: usize) -> Vec<Vec<usize>> {
     kernels.into_iter().map(|kernels| kernels.into_values().collect()).collect()
 }
 
-/// Runs a program that launches the same on every GPU, on every runtime: each GPU executed each kernel as often as it
-/// was launched there.
+/// Runs a program that launches the same on every GPU, on every runtime, and checks that each GPU executed each kernel as often
+/// as it was launched there.
 #[track_caller]
 fn everything_is_executed(name: &str, machines: &[usize], arguments: impl Fn(&Stack, usize) -> String) {
     for stack in stacks() {
@@ -69,7 +69,7 @@ fn everything_is_executed(name: &str, machines: &[usize], arguments: impl Fn(&St
             let launched: Vec<usize> = launched.map(|columns| columns[1].parse().unwrap()).collect();
             assert_eq!(launched.len(), 3, "{printed}");
             for mut executed in executions(&log, gpus) {
-                // What is left belongs to the runtime: it copies and fills by kernels too.
+                // Other executions are the runtime's, which copies and fills by kernels too.
                 for launches in &launched {
                     let at = executed.iter().position(|executed| executed * gpus == *launches);
                     executed
@@ -115,7 +115,7 @@ fn streams_of_every_gpu_execute_what_was_launched() {
 #[test]
 fn a_graph_executes_its_kernels_at_every_launch() {
     everything_is_executed("hip_graph", &[1, 2], |stack, _| {
-        // The oldest executes the kernels of a graph at its first launch only.
+        // The oldest runtime executes the kernels of a graph at its first launch only.
         let how_often = if stack.hip == "5.2.3" { "10 1 20" } else { "10 10 2" };
         how_often.to_owned()
     });
@@ -136,7 +136,7 @@ fn events_measure_at_least_the_kernels_between_them() {
                 .map(|columns| columns[2].parse().unwrap())
                 .collect();
             assert_eq!(elapsed.len(), gpus);
-            // 20 kernels of 10 us; a tick is 10 ns, and HIP rounds.
+            // These are 20 kernels of 10 us; a tick is 10 ns, and HIP rounds.
             assert!(elapsed.iter().all(|elapsed| *elapsed >= 199), "{stack:?} {elapsed:?}");
         }
     }

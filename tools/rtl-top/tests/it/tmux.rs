@@ -97,7 +97,7 @@ fn has_calls(screen: &str, calls: &str) -> bool {
 #[test]
 fn the_view_in_tmux_follows_a_recorded_program_and_gives_the_pane_back() {
     let folder = tempfile::tempdir().unwrap();
-    let Some(process) = Process::of("on_request") else { return };
+    let Some(process) = Process::new("on_request") else { return };
     let Some(tmux) = Tmux::new(folder.path()) else { return };
     let outcome = process.traced_while(|input, output, traces| {
         let pid = line(output);
@@ -137,5 +137,5 @@ fn the_view_in_tmux_follows_a_recorded_program_and_gives_the_pane_back() {
         );
         assert!(screen.contains("shell> '"), "what stood there before is back: {screen}");
     });
-    assert!(outcome.status.success() && outcome.said.is_empty(), "{outcome:?}");
+    assert!(outcome.status.success() && outcome.messages.is_empty(), "{outcome:?}");
 }

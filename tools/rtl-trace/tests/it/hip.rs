@@ -29,7 +29,7 @@ fn traced(process: Process) -> (Traced, Ended) {
 #[test]
 fn the_summary_has_the_calls_and_what_launching_took() {
     for stack in stacks() {
-        let Some(process) = Process::of_hip(&stack, "hip_streams", &["4", "20"]) else { return };
+        let Some(process) = Process::for_hip(&stack, "hip_streams", &["4", "20"]) else { return };
         let bare = process.bare();
         let (traced, ended) = traced(process);
         assert!(bare.status.success() && ended.status.success(), "{stack:?} {bare:?} {ended:?}");
@@ -47,7 +47,7 @@ fn the_summary_has_the_calls_and_what_launching_took() {
 #[test]
 fn the_exit_code_of_a_program_of_hip_is_its_own() {
     let Some(stack) = newest() else { return };
-    let Some(process) = Process::of_hip(&stack, "hip_calls", &["exit"]) else { return };
+    let Some(process) = Process::for_hip(&stack, "hip_calls", &["exit"]) else { return };
     // A thread still waits for it when the process ends.
     let process = process.setting("KFD_SIM_KERNEL_NS", "4000000000");
     let (traced, ended) = traced(process);
@@ -148,7 +148,7 @@ fn recordings() -> Vec<Traced> {
     ];
     let recording = |(name, arguments, direct): (&str, &[&str], &str)| {
         let process =
-            Process::of_hip(&stack, name, arguments)?.gpus(2).setting("AMD_DIRECT_DISPATCH", direct);
+            Process::for_hip(&stack, name, arguments)?.gpus(2).setting("AMD_DIRECT_DISPATCH", direct);
         let (traced, ended) = traced(process);
         assert!(ended.status.success(), "{name}: {ended:?}");
         Some(traced)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use e2e::family::{log_of, pids};
-use e2e::launched::{Left, launched};
+use e2e::launched::{Unmatched, launched};
 use e2e::{Trace, library};
 use support::real::{python, source};
 
@@ -61,7 +61,7 @@ fn eight_ranks_give_one_trace_of_eight_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let Some(output) = traced(folder.path(), &["ranks", "8"]) else { return };
     let trace = assert_merged(folder.path(), &output, 8);
-    Left::of(&launched(&fs::read_to_string(folder.path().join("log")).unwrap())).take(&trace);
+    Unmatched::new(&launched(&fs::read_to_string(folder.path().join("log")).unwrap())).take(&trace);
     let ranks = "SELECT group_concat(json_extract(value, '$.rank')) FROM
                  (SELECT value FROM rocpd_metadata WHERE tag = 'process' ORDER BY json_extract(value, '$.rank'))";
     let ranks: String = trace.database().query_row(ranks, [], |row| row.get(0)).unwrap();

@@ -40,7 +40,7 @@ impl Traced {
 
     /// Records any program of the end-to-end tests.
     pub(crate) fn for_program(program: &str) -> Option<Self> {
-        Process::of(program).map(Self::running)
+        Process::new(program).map(Self::running)
     }
 
     pub(crate) fn running(process: Process) -> Self {

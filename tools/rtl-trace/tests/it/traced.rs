@@ -58,7 +58,7 @@ fn a_redirected_output_is_that_of_the_command_alone() {
 #[test]
 fn a_program_of_hip_is_recorded_whole_every_time() {
     let Some(stack) = stack("bookworm") else { return };
-    let Some(process) = Process::of_hip(&stack, "hip_streams", &["4", "20"]) else { return };
+    let Some(process) = Process::for_hip(&stack, "hip_streams", &["4", "20"]) else { return };
     let traced = Traced::running(process);
     let runs = std::env::var("RTL_RUNS").map_or(5, |runs| runs.parse().unwrap());
     let mut before = None;
@@ -231,7 +231,7 @@ fn another_tool_in_the_environment_is_reported_and_omitted() {
 
 #[test]
 fn a_recording_is_stopped_and_started_from_another_process() {
-    let Some(process) = Process::of("on_request") else { return };
+    let Some(process) = Process::new("on_request") else { return };
     let control = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-trace"));
         command.arg("--control").args(words).output().unwrap()
@@ -336,7 +336,7 @@ fn kernels_are_recorded_without_preloading() {
 
 #[test]
 fn the_reason_for_which_the_tracer_refuses_a_runtime_is_repeated() {
-    let Some(process) = Process::of("no_signal") else { return };
+    let Some(process) = Process::new("no_signal") else { return };
     let process = process.on_rocm_10().setting("ROCM10_SIZE", "720").setting("ROCM10_STEP", "0x10");
     let traced = Traced::running(process);
     let output = traced.shell_on_rocm_10("\"$@\" 5");
@@ -349,7 +349,7 @@ fn the_reason_for_which_the_tracer_refuses_a_runtime_is_repeated() {
 
 #[test]
 fn a_process_whose_packets_were_not_seen_has_a_trace_that_says_so() {
-    let Some(process) = Process::of("unseen") else { return };
+    let Some(process) = Process::new("unseen") else { return };
     let traced = Traced::running(process.on_rocm_10());
     let output = traced.shell_on_rocm_10("\"$@\" counted");
     assert!(output.status.success(), "{output:?}");
@@ -370,7 +370,7 @@ fn a_misspelt_variable_of_the_tracer_is_named_though_no_process_loads_it() {
 
 #[test]
 fn a_process_without_kernels_and_one_without_the_runtime_have_different_reasons() {
-    let Some(process) = Process::of("unseen") else { return };
+    let Some(process) = Process::new("unseen") else { return };
     let output = Traced::running(process).shell(&[], "\"$@\" created");
     assert!(text(&output.stderr).contains("no process queued a kernel"), "{output:?}");
     let output = Traced::plain().shell(&[], "true");

@@ -7,7 +7,7 @@ use super::{AmdTable, Entry, Generation};
 use crate::bindings::AmdExtTable;
 use crate::function::*;
 
-/// Declares entries. Those with `in header` are compared, type and offset, with the header of ROCr 5.2.3.
+/// Declares entries. The compiler checks type and offset of those with `in header` against the header of ROCr 5.2.3.
 macro_rules! entries {
     ($(
         $(#[$about:meta])*
@@ -26,49 +26,32 @@ macro_rules! entries {
     )+};
 }
 
-/// The generation that the bindings were made from.
+/// The header that the bindings were made from.
 const HEADER: Generation = generation(1, size_of::<AmdExtTable>() as u32, "ROCr 5.2.3");
 
 entries! {
-    /// Start and end times for the packets of a queue.
     SET_PROFILER_ENABLED: SetProfilerEnabled = hsa_amd_profiling_set_profiler_enabled
         in header hsa_amd_profiling_set_profiler_enabled_fn;
-    /// Start and end times for copies.
     ASYNC_COPY_ENABLE: AsyncCopyEnable = hsa_amd_profiling_async_copy_enable
         in header hsa_amd_profiling_async_copy_enable_fn;
-    /// Times of a copy.
     GET_ASYNC_COPY_TIME: GetAsyncCopyTime = hsa_amd_profiling_get_async_copy_time
         in header hsa_amd_profiling_get_async_copy_time_fn;
-    /// From an agent's clock to the system's.
     CONVERT_TICK: ConvertTick = hsa_amd_profiling_convert_tick_to_system_domain
         in header hsa_amd_profiling_convert_tick_to_system_domain_fn;
-    /// A copy.
     MEMORY_ASYNC_COPY: MemoryAsyncCopy = hsa_amd_memory_async_copy in header hsa_amd_memory_async_copy_fn;
-    /// A copy on a given engine.
     MEMORY_ASYNC_COPY_ON_ENGINE: MemoryAsyncCopyOnEngine = hsa_amd_memory_async_copy_on_engine;
-    /// A copy of a box.
     MEMORY_ASYNC_COPY_RECT: MemoryAsyncCopyRect = hsa_amd_memory_async_copy_rect
         in header hsa_amd_memory_async_copy_rect_fn;
-    /// Several copies.
     MEMORY_ASYNC_BATCH_COPY: MemoryAsyncBatchCopy = hsa_amd_memory_async_batch_copy;
-    /// A queue that may be shared.
     COUNTED_QUEUE_ACQUIRE: CountedQueueAcquire = hsa_amd_counted_queue_acquire;
-    /// The end of its use.
     COUNTED_QUEUE_RELEASE: CountedQueueRelease = hsa_amd_counted_queue_release;
-    /// Whose memory an address is.
     POINTER_INFO: PointerInfo = hsa_amd_pointer_info in header hsa_amd_pointer_info_fn;
-    /// Queues by descriptor.
     QUEUE_CREATE: QueueCreate = hsa_amd_queue_create;
-    /// Facts about a queue.
     QUEUE_GET_INFO: QueueGetInfo = hsa_amd_queue_get_info;
-    /// How urgent the packets of a queue are.
     QUEUE_SET_PRIORITY: QueueSetPriority = hsa_amd_queue_set_priority in header hsa_amd_queue_set_priority_fn;
-    /// The compute units that a queue uses.
     QUEUE_CU_SET_MASK: QueueCuSetMask = hsa_amd_queue_cu_set_mask in header hsa_amd_queue_cu_set_mask_fn;
-    /// A queue that can be intercepted.
     QUEUE_INTERCEPT_CREATE: QueueInterceptCreate = hsa_amd_queue_intercept_create
         in header hsa_amd_queue_intercept_create_fn;
-    /// A handler on such a queue.
     QUEUE_INTERCEPT_REGISTER: QueueInterceptRegister = hsa_amd_queue_intercept_register
         in header hsa_amd_queue_intercept_register_fn;
 }

@@ -2,20 +2,19 @@
 
 use super::{AmdTable, Kind, Place};
 
-/// A function of a table, whatever its type.
 #[derive(Debug)]
 pub struct Function {
-    /// Its name in C.
+    /// The function's name in C.
     pub name: &'static str,
-    /// [`Kind::Core`] or [`Kind::AmdExtension`].
+    /// Either [`Kind::Core`] or [`Kind::AmdExtension`].
     pub table: Kind,
-    /// Where it is, by rising `since`; an offset of 0 is nowhere.
+    /// Offsets by rising `since`, each until the next; 0 where the function is absent or nobody knows where it is.
     pub places: &'static [Place],
 }
 
 impl Function {
-    /// Bytes from the start of its table to its pointer, where the extension table is of this generation; [`None`] where
-    /// the function is not in it, or nobody knows where.
+    /// Bytes from the start of the table to the function's pointer, where the extension table is of this generation; [`None`]
+    /// where the function is not in it, or nobody knows where.
     #[must_use]
     pub const fn offset(&self, extension: AmdTable) -> Option<usize> {
         match self.table {
@@ -27,13 +26,12 @@ impl Function {
 
 macro_rules! list {
     ($($table:ident $name:ident $parameters:tt -> $result:ty, [$($since:literal: $offset:literal),+];)+) => {
-        /// The numbers of all functions of both tables: from 0 in the order of [`crate::every_function`].
+        /// Numbers the functions of both tables from 0, in the order of [`crate::every_function`].
         #[expect(non_camel_case_types, reason = "as HSA has them")]
         #[derive(Clone, Copy, Debug)]
         #[repr(u16)]
         pub enum Number { $($name),+ }
 
-        /// Every function of both tables, by its [`Number`].
         pub const FUNCTIONS: &[Function] = &[$(Function {
             name: stringify!($name),
             table: list!(@ $table),
@@ -79,7 +77,7 @@ mod tests {
         }
     }
 
-    /// What was read in each version of hsa_api_trace.h in the runtime's history.
+    /// Places that were read by hand in each version of hsa_api_trace.h in the runtime's history.
     const FOUND_BY_HAND: [(Number, &[(u32, usize)]); 19] = [
         (Number::hsa_amd_profiling_set_profiler_enabled, &[(312, 32)]),
         (Number::hsa_amd_profiling_async_copy_enable, &[(312, 40)]),

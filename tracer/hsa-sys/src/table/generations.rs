@@ -9,13 +9,13 @@ pub(super) const fn generation(major: u32, minor: u32, source: &'static str) -> 
     Generation { major, minor, step: None, source }
 }
 
-/// A generation whose size another branch has, too: only the step tells them apart.
+/// Makes a generation whose size another branch has, too, so that only the step distinguishes them.
 const fn stepped(major: u32, minor: u32, step: u32, source: &'static str) -> Generation {
     Generation { major, minor, step: Some(step), source }
 }
 
-/// The known sizes of `HsaApiTable`. Pointers were only added behind, but for one that lasted from August to
-/// November 2017 (a seventh field in a table of major 1) and was never in a release with queue interception.
+/// The known sizes of `HsaApiTable`. Pointers were only added at the end, except for one that lasted from August to November 2017
+/// (a seventh field in a table of major 1) and was never in a release with queue interception.
 pub const ROOT: &[Generation] = &[
     generation(1, 48, "95dc97da 2016-07-06; ROCm 1.2 to 5.7"),
     generation(2, 48, "03f2f69d 2023-08-29; ROCm 6.0"),
@@ -29,8 +29,7 @@ pub const CORE: &[Generation] = &[
     generation(2, 1016, "03f2f69d 2023-08-29; ROCm 6.0 and newer"),
 ];
 
-/// The known sizes of `AmdExtTable` since it has queue interception. Where releases are
-/// named, their tags or packages were looked at.
+/// The known sizes of `AmdExtTable` since it has queue interception. Where releases are named, their tags or packages were read.
 pub const AMD_EXTENSION: &[Generation] = &[
     generation(1, 312, "0c7dde2d 2017-11-08; ROCm 1.7 and 1.8"),
     generation(1, 320, "e388a233 2018-06-19; ROCm 1.9.0 and 1.9.1"),

@@ -1,9 +1,9 @@
-//! One loaded code object: finds the name of a kernel in it, and pays for an index only from the second name on.
+//! Finds the names of kernels in one loaded code object. An index is built only when the second name is looked up.
 
 use super::descriptor::{Generation, Resources, size_of_form};
 use super::elf::{Form, Image, Index, Layout, Symbol};
 
-/// How names are found in a code object.
+/// The state of name lookups in a code object.
 #[derive(Debug)]
 pub(super) struct Names {
     layout: Option<Layout>,
@@ -12,47 +12,46 @@ pub(super) struct Names {
 
 #[derive(Debug)]
 enum LookupKind {
-    /// Nobody has asked for one.
+    /// No name was looked up.
     Unread,
-    /// One was found by looking at every symbol.
+    /// One name was found by looking at every symbol.
     One,
-    /// The second one made an index worthwhile.
+    /// The second name made an index worthwhile.
     Many(Index),
-    /// The image does not tell; the runtime named every kernel: offset, symbol with `.kd`. Sorted.
+    /// The image lacks a name, so the runtime listed every kernel: offset, and symbol with `.kd`. Sorted.
     FromRuntime(Vec<(u64, Vec<u8>)>),
 }
 
-/// A kernel at an offset in a code object.
+/// A kernel in a code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// Without `.kd`.
+pub(super) struct FoundKernel {
+    /// Symbol without `.kd`.
     pub(super) name: Vec<u8>,
     pub(super) resources: Resources,
 }
 
 impl Names {
-    /// In a code object with these bytes.
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self { layout: Layout::of(bytes).ok(), lookup: LookupKind::Unread }
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        Self { layout: Layout::read(bytes).ok(), lookup: LookupKind::Unread }
     }
 
-    /// The kernel at an offset in the code object with these bytes. `ask` is called at most once for a code object:
-    /// every kernel that the runtime knows in it, as in [`LookupKind::FromRuntime`], in any order.
+    /// Finds the kernel at an offset in the code object with these bytes. `list_kernels` is called at most once for a code object
+    /// and returns every kernel that the runtime knows in it, as in [`LookupKind::FromRuntime`], in any order.
     pub(super) fn find(
         &mut self,
         bytes: &[u8],
         offset: u64,
-        ask: impl FnOnce() -> Vec<(u64, Vec<u8>)>,
-    ) -> Option<Found> {
+        list_kernels: impl FnOnce() -> Vec<(u64, Vec<u8>)>,
+    ) -> Option<FoundKernel> {
         let image = self.layout.as_ref().and_then(|layout| layout.image(bytes));
         let (name, form) = match image.and_then(|image| self.lookup.read(image, offset)) {
             Some(symbol) => (symbol.name.to_vec(), symbol.form),
-            None => self.lookup.told(offset, ask)?,
+            None => self.lookup.find_listed(offset, list_kernels)?,
         };
         let from = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or_default();
         let bytes = &from[..from.len().min(size_of_form(form))];
-        let generation = self.layout.as_ref().and_then(|layout| Generation::of(layout.flags));
-        Some(Found { name, resources: Resources::read(bytes, form, generation) })
+        let generation = self.layout.as_ref().and_then(|layout| Generation::from_flags(layout.flags));
+        Some(FoundKernel { name, resources: Resources::read(bytes, form, generation) })
     }
 }
 
@@ -72,9 +71,13 @@ impl LookupKind {
         }
     }
 
-    fn told(&mut self, offset: u64, ask: impl FnOnce() -> Vec<(u64, Vec<u8>)>) -> Option<(Vec<u8>, Form)> {
+    fn find_listed(
+        &mut self,
+        offset: u64,
+        list_kernels: impl FnOnce() -> Vec<(u64, Vec<u8>)>,
+    ) -> Option<(Vec<u8>, Form)> {
         if !matches!(self, Self::FromRuntime(_)) {
-            let mut names = ask();
+            let mut names = list_kernels();
             names.sort_unstable();
             *self = Self::FromRuntime(names);
         }
@@ -99,7 +102,7 @@ mod tests {
     }
 
     fn offsets(memory: &[u8]) -> Vec<u64> {
-        Layout::of(memory)
+        Layout::read(memory)
             .unwrap()
             .image(memory)
             .unwrap()
@@ -117,7 +120,7 @@ mod tests {
     fn an_index_is_made_for_the_second_name_and_serves_all_others() {
         let kernels = many(50);
         let memory = memory(&kernels, Symbols::Both);
-        let mut names = Names::of(&memory);
+        let mut names = Names::new(&memory);
         for (at, (offset, kernel)) in offsets(&memory).into_iter().zip(&kernels).enumerate() {
             let found = names.find(&memory, offset, never).unwrap();
             assert_eq!(found.name, kernel.name);
@@ -132,9 +135,9 @@ mod tests {
     #[test]
     fn the_runtime_is_asked_once_where_the_image_does_not_tell() {
         let memory = memory(&many(3), Symbols::SectionOnly);
-        let told = || vec![(192, b"second.kd".to_vec()), (128, b"first".to_vec())];
-        let mut names = Names::of(&memory);
-        assert_eq!(names.find(&memory, 192, told).unwrap().name, b"second");
+        let list = || vec![(192, b"second.kd".to_vec()), (128, b"first".to_vec())];
+        let mut names = Names::new(&memory);
+        assert_eq!(names.find(&memory, 192, list).unwrap().name, b"second");
         assert_eq!(names.find(&memory, 128, never).unwrap().name, b"first");
         assert_eq!(names.find(&memory, 64, never), None, "no kernel begins there");
     }
@@ -145,20 +148,20 @@ mod tests {
         let memory = memory(&kernels, Symbols::Both);
         let offsets = offsets(&memory);
         let hidden = offsets[1] + 64;
-        let told = || {
+        let list = || {
             let exported = offsets.iter().zip(&kernels).map(|(&at, kernel)| (at, kernel.name.clone()));
             exported.chain([(hidden, b"hidden.kd".to_vec())]).collect()
         };
-        let mut names = Names::of(&memory);
+        let mut names = Names::new(&memory);
         assert_eq!(names.find(&memory, offsets[0], never).unwrap().name, kernels[0].name);
-        assert_eq!(names.find(&memory, hidden, told).unwrap().name, b"hidden");
+        assert_eq!(names.find(&memory, hidden, list).unwrap().name, b"hidden");
         assert_eq!(names.find(&memory, offsets[1], never).unwrap().name, kernels[1].name);
     }
 
     #[test]
     fn a_name_without_a_descriptor_in_memory_is_still_a_name() {
-        let mut names = Names::of(&[0]);
+        let mut names = Names::new(&[0]);
         let found = names.find(&[0], 0, || vec![(0, b"kernel.kd".to_vec())]).unwrap();
-        assert_eq!(found, Found { name: b"kernel".to_vec(), resources: Resources::default() });
+        assert_eq!(found, FoundKernel { name: b"kernel".to_vec(), resources: Resources::default() });
     }
 }

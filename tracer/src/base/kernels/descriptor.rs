@@ -1,13 +1,13 @@
-//! What a kernel takes of a GPU, from the 64 bytes that its packets point to.
+//! Reads the resources that a kernel uses from its descriptor, the 64 bytes that packets point to.
 //!
-//! The layout and the granularity of register counts are those of "User Guide for AMDGPU Backend" of LLVM, section
-//! "Kernel Descriptor" (tables of compute_pgm_rsrc1 and rsrc3 of each generation); `amd_kernel_code_t`, which came
-//! before, is that of amd_hsa_kernel_code.h. Counts are what is allocated, not what the code names: the descriptor
-//! knows no other. rocprofv3 counts in the same way.
+//! The layout and the granularity of register counts are those of "User Guide for AMDGPU Backend" of LLVM, section "Kernel
+//! Descriptor" (tables of compute_pgm_rsrc1 and rsrc3 of each generation). `amd_kernel_code_t`, its predecessor, is that of
+//! amd_hsa_kernel_code.h. Counts are those of allocated registers, because the descriptor has no others; rocprofv3 counts in the
+//! same way.
 
 use super::elf::{Form, u32_at, u64_at};
 
-/// How many bytes [`Resources::read`] needs.
+/// Bytes that [`Resources::read`] needs.
 #[must_use]
 pub const fn size_of_form(form: Form) -> usize {
     match form {
@@ -16,7 +16,7 @@ pub const fn size_of_form(form: Form) -> usize {
     }
 }
 
-/// The resources of one kernel. `None` is unknown.
+/// Resources of a kernel. `None` is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Resources {
     pub kernarg: Option<u32>,
@@ -32,27 +32,27 @@ pub struct Resources {
     pub agprs: Option<u32>,
 }
 
-/// Processors whose descriptors count registers alike.
+/// Processors whose descriptors count registers in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generation {
-    /// gfx6 to gfx8: SGPRs by 8, VGPRs by 4.
+    /// gfx6 to gfx8 allocate SGPRs by 8 and VGPRs by 4.
     Early,
-    /// gfx9: SGPRs by 16.
+    /// gfx9 allocates SGPRs by 16.
     Gfx9,
-    /// gfx908: as many accumulation registers again as VGPRs.
+    /// gfx908 has as many accumulation registers as VGPRs.
     Gfx908,
-    /// gfx90a, gfx942, gfx950: one file of VGPRs and AGPRs by 8, the latter from an offset on.
+    /// gfx90a, gfx942 and gfx950 have one file of VGPRs and AGPRs by 8; AGPRs begin at an offset.
     Gfx90a,
-    /// gfx10 to gfx12: 128 SGPRs always, VGPRs by 8 in waves of 32 and by 4 in waves of 64.
+    /// gfx10 to gfx12 always have 128 SGPRs, and VGPRs by 8 in waves of 32 and by 4 in waves of 64.
     Gfx10,
-    /// gfx125x: twice as many VGPRs.
+    /// gfx125x has twice as many VGPRs.
     Gfx125,
 }
 
 impl Generation {
-    /// By the low byte of the ELF header's flags (EF_AMDGPU_MACH); `None` for a processor that is not listed.
+    /// Decides by the low byte of the ELF header's flags (EF_AMDGPU_MACH); `None` for a processor that is not listed.
     #[must_use]
-    pub const fn of(flags: u32) -> Option<Self> {
+    pub const fn from_flags(flags: u32) -> Option<Self> {
         Some(match flags & 0xff {
             0x20..=0x26 | 0x28..=0x2b | 0x3a..=0x3c => Self::Early,
             0x2c..=0x2f | 0x31 | 0x32 | 0x51 => Self::Gfx9,
@@ -76,7 +76,7 @@ impl Generation {
 }
 
 impl Resources {
-    /// From what lies at the kernel's address; nothing is known where there are fewer bytes than the form has.
+    /// Reads the bytes at the kernel's address. With fewer bytes than the form has, everything is unknown.
     #[must_use]
     pub fn read(bytes: &[u8], form: Form, generation: Option<Generation>) -> Self {
         if bytes.len() < size_of_form(form) {
@@ -144,7 +144,7 @@ mod tests {
 
     fn registers(flags: u32, rsrc1: u32, rsrc3: u32, properties: u16) -> [Option<u32>; 3] {
         let bytes = descriptor(rsrc1, rsrc3, properties);
-        let resources = Resources::read(&bytes, Form::Descriptor, Generation::of(flags));
+        let resources = Resources::read(&bytes, Form::Descriptor, Generation::from_flags(flags));
         [resources.sgprs, resources.vgprs, resources.agprs]
     }
 
@@ -161,9 +161,9 @@ mod tests {
     fn gfx90a_splits_its_vector_registers_at_the_offset_of_the_accumulation_registers() {
         // 32 blocks of 8 are 256 registers; the offset of 31 + 1 blocks of 4 gives the first 128 to the VGPRs.
         assert_eq!(registers(GFX90A, 31 | (6 << 6), 31, 0), [Some(64), Some(128), Some(128)]);
-        // One block of 8 that begins with 8 VGPRs has no room for others.
+        // One block of 8 that begins with 8 VGPRs has no room for AGPRs.
         assert_eq!(registers(GFX90A, 0, 1, 0), [Some(16), Some(8), Some(0)]);
-        // Garbage: an offset beyond the registers.
+        // An invalid offset points beyond the registers.
         assert_eq!(registers(GFX90A, 0, 63, 0), [Some(16), Some(256), Some(0)]);
     }
 

@@ -1,15 +1,15 @@
-//! The symbol table of a code object as it lies in memory: an ELF image that a loader has laid out by addresses,
-//! without section headers. Every read is checked: whatever the bytes are, the answer is [`Damage`] or symbols.
+//! Reads the symbol table of a code object in memory: an ELF image that a loader has laid out by addresses, without section
+//! headers. Every read is checked, so that any bytes give symbols or [`Damage`].
 //!
 //! Numbers are from the ELF specification (gABI) and, for those of AMD, from "User Guide for AMDGPU Backend" of
 //! LLVM: sections "ELF Code Object" and "Code Object V2".
 
 use std::ops::Range;
 
-/// Why no symbols can be read.
+/// The reason why no symbols can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// No ELF header, or one of another machine or word size.
+    /// There is no ELF header, or one of another machine or word size.
     #[error("this is no code object for an AMD GPU")]
     Foreign,
     /// A header points outside of the image.
@@ -20,9 +20,8 @@ pub enum Damage {
     NoSymbols,
 }
 
-/// Types of symbols that matter here.
 const OBJECT: u8 = 1;
-/// A kernel of code object version 2: AMD's STT_AMDGPU_HSA_KERNEL.
+/// AMD's STT_AMDGPU_HSA_KERNEL: a kernel of code object version 2.
 const KERNEL_V2: u8 = 10;
 
 const MACHINE_AMDGPU: u16 = 224;
@@ -31,18 +30,17 @@ const SYMBOL: usize = 24;
 const LOAD: u32 = 1;
 const DYNAMIC: u32 = 2;
 
-/// Where in a loaded code object its symbols are, found once.
+/// Positions of the symbols in a loaded code object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The address, in the terms of its symbols, of the first byte.
+    /// The address of the first byte in terms of the symbols.
     first: u64,
-    /// The flags of the ELF header, which name the processor.
+    /// Flags of the ELF header, which name the processor.
     pub flags: u32,
     symbols: Range<usize>,
     strings: Range<usize>,
 }
 
-/// The symbols of a loaded code object.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
     first: u64,
@@ -50,10 +48,9 @@ pub struct Image<'a> {
     strings: &'a [u8],
 }
 
-/// A kernel of a code object: where it is and what it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'a> {
-    /// Without `.kd`.
+    /// Name without `.kd`.
     pub name: &'a [u8],
     pub form: Form,
 }
@@ -63,7 +60,7 @@ pub struct Symbol<'a> {
 pub enum Form {
     /// The 64 bytes of a kernel descriptor, since code object version 3.
     Descriptor,
-    /// The 256 bytes of an `amd_kernel_code_t`, before.
+    /// The 256 bytes of an `amd_kernel_code_t`, in older versions.
     KernelCode,
 }
 
@@ -72,12 +69,9 @@ pub type Index = Vec<(u64, u32)>;
 
 impl Layout {
     /// Reads the headers.
-    ///
-    /// # Errors
-    /// [`Damage`].
-    pub fn of(bytes: &[u8]) -> Result<Self, Damage> {
+    pub fn read(bytes: &[u8]) -> Result<Self, Damage> {
         let header = bytes.get(..64).ok_or(Damage::Foreign)?;
-        // 64 bits, little endian.
+        // The code object has 64 bits and is little endian.
         let magic = header.starts_with(b"\x7fELF\x02\x01");
         if !magic || u16_at(header, 18) != Some(MACHINE_AMDGPU) {
             return Err(Damage::Foreign);
@@ -96,7 +90,7 @@ impl Layout {
         Ok(Self { first, flags, symbols, strings })
     }
 
-    /// The symbols in the bytes that this is the layout of.
+    /// The symbols in `bytes`, whose layout this is.
     #[must_use]
     pub fn image<'a>(&self, bytes: &'a [u8]) -> Option<Image<'a>> {
         let symbols = bytes.get(self.symbols.clone())?;
@@ -105,7 +99,7 @@ impl Layout {
 }
 
 impl<'a> Image<'a> {
-    /// The kernel at this offset from the image's first byte. Looks at every symbol.
+    /// Finds the kernel at this offset from the image's first byte, by looking at every symbol.
     #[must_use]
     pub fn find(&self, offset: u64) -> Option<Symbol<'a>> {
         let address = self.first.checked_add(offset)?;
@@ -123,14 +117,14 @@ impl<'a> Image<'a> {
         index
     }
 
-    /// As [`Image::find`], with the index of this image.
+    /// Finds a kernel as [`Image::find`] does, with the index of this image.
     #[must_use]
     pub fn find_in(&self, index: &Index, offset: u64) -> Option<Symbol<'a>> {
         let from = index.partition_point(|&(at, _)| at < offset);
         index[from..].iter().take_while(|&&(at, _)| at == offset).find_map(|&(_, number)| self.kernel(number))
     }
 
-    /// Defined symbols of the two types, by address and number; their names are not looked at.
+    /// Defined symbols of the two types, by address and number. Does not read their names.
     fn candidates(&self) -> impl Iterator<Item = (u64, u32)> + 'a {
         self.symbols.chunks_exact(SYMBOL).zip(0..).filter_map(|(symbol, number)| {
             let defined = u16_at(symbol, 6)? != 0;
@@ -149,7 +143,7 @@ impl<'a> Image<'a> {
     }
 }
 
-/// Where the symbols and their strings are, of which the dynamic section tells.
+/// Ranges of the symbols and their strings, which the dynamic section points to.
 fn tables(bytes: &[u8], first: u64, dynamic: &[u8]) -> Result<(Range<usize>, Range<usize>), Damage> {
     let entry = |tag: u64| {
         let entries = dynamic.chunks_exact(16).map(|entry| (u64_at(entry, 0), u64_at(entry, 8)));
@@ -159,7 +153,7 @@ fn tables(bytes: &[u8], first: u64, dynamic: &[u8]) -> Result<(Range<usize>, Ran
     let (Some(symbols), Some(strings), Some(size)) = (entry(6), entry(5), entry(10)) else {
         return Err(Damage::NoSymbols);
     };
-    // Only hash tables say how many symbols there are.
+    // Only hash tables have the number of symbols.
     let count = match (entry(4), entry(0x6fff_fef5)) {
         (Some(hash), _) => offset(hash).ok().and_then(|at| u32_at(part(bytes, at, 8)?, 4)),
         (None, Some(hash)) => offset(hash).ok().and_then(|at| gnu_hash_count(bytes, at)),
@@ -170,7 +164,7 @@ fn tables(bytes: &[u8], first: u64, dynamic: &[u8]) -> Result<(Range<usize>, Ran
     Ok((inside(offset(symbols)?, size_of_symbols)?, inside(offset(strings)?, size)?))
 }
 
-/// One more than the largest number in a GNU hash table: that of the end of the chain which begins last.
+/// Computes the number of symbols from a GNU hash table: one more than the end of the chain that begins last.
 fn gnu_hash_count(bytes: &[u8], at: u64) -> Option<u32> {
     let header = part(bytes, at, 16)?;
     let (buckets, least, words) = (u32_at(header, 0)?, u32_at(header, 4)?, u32_at(header, 8)?);
@@ -217,10 +211,10 @@ mod tests {
     }
 
     fn image(memory: &[u8]) -> Image<'_> {
-        Layout::of(memory).unwrap().image(memory).unwrap()
+        Layout::read(memory).unwrap().image(memory).unwrap()
     }
 
-    /// Offset and name of every kernel, in both ways.
+    /// Offset and name of every kernel, checked in both ways of finding it.
     fn kernels(memory: &[u8]) -> Vec<(u64, Vec<u8>)> {
         let image = image(memory);
         let index = image.index();
@@ -244,7 +238,7 @@ mod tests {
             assert!(found.iter().map(|(_, name)| name).eq(written.iter().map(|kernel| &kernel.name)));
             assert_eq!(found[1].0, found[0].0 + 64, "descriptors of 64 bytes, one after the other");
             let image = image(&memory);
-            assert_eq!(Layout::of(&memory).unwrap().flags & 0xff, 0x3f, "gfx90a");
+            assert_eq!(Layout::read(&memory).unwrap().flags & 0xff, 0x3f, "gfx90a");
             assert_eq!(image.find(found[7].0).unwrap().form, Form::Descriptor);
             assert_eq!(image.find(found[7].0 + 1), None, "the middle of a kernel is no kernel");
         }
@@ -266,14 +260,14 @@ mod tests {
     #[test]
     fn symbols_that_were_not_loaded_are_said_to_be_missing() {
         let memory = memory(&many(3), Symbols::SectionOnly);
-        assert_eq!(Layout::of(&memory).unwrap_err(), Damage::NoSymbols);
+        assert_eq!(Layout::read(&memory).unwrap_err(), Damage::NoSymbols);
     }
 
     #[test]
     fn the_symbol_of_an_old_kernel_is_its_name() {
         let mut memory = memory(&[Kernel::named("old")], Symbols::Both);
-        let symbols = Layout::of(&memory).unwrap().symbols.start;
-        // The type of symbol 1, which is `old` without `.kd`.
+        let symbols = Layout::read(&memory).unwrap().symbols.start;
+        // This is the type of symbol 1, which is `old` without `.kd`.
         memory[symbols + SYMBOL + 4] = 0x10 | KERNEL_V2;
         let image = image(&memory);
         let code = u64_at(image.symbols, SYMBOL + 8).unwrap();
@@ -283,16 +277,16 @@ mod tests {
     #[test]
     fn what_is_no_code_object_is_refused() {
         for bytes in [&b""[..], b"\x7fELF", &[0; 4096], b"\x7fELF\x01\x01"] {
-            assert_eq!(Layout::of(bytes).unwrap_err(), Damage::Foreign);
+            assert_eq!(Layout::read(bytes).unwrap_err(), Damage::Foreign);
         }
         let mut memory = memory(&many(1), Symbols::Both);
         memory[18] = 62;
-        assert_eq!(Layout::of(&memory).unwrap_err(), Damage::Foreign, "x86-64");
+        assert_eq!(Layout::read(&memory).unwrap_err(), Damage::Foreign, "x86-64");
     }
 
     fn survives(memory: &[u8]) {
-        let Ok(layout) = Layout::of(memory) else { return };
-        // A layout of other bytes than these finds nothing or something.
+        let Ok(layout) = Layout::read(memory) else { return };
+        // With a layout of other bytes any result is right that is no panic.
         let _ = layout.image(&memory[..memory.len() / 2]).map(|image| image.index());
         let image = layout.image(memory).unwrap();
         let index = image.index();
@@ -311,7 +305,7 @@ mod tests {
         ) {
             let symbols = if gnu { Symbols::GnuHash } else { Symbols::Both };
             let mut memory = memory(&many(2), symbols);
-            // Headers, hash table and dynamic section are a small part of it: damage them more often.
+            // Headers, hash table and dynamic section are a small part of the image, so they are damaged more often.
             let dynamic = memory.len() - 96..memory.len();
             let spots: Vec<usize> = (0..64 + 5 * 56).chain(dynamic).collect();
             for (at, (place, byte)) in damage.into_iter().enumerate() {

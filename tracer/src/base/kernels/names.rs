@@ -1,11 +1,11 @@
-//! Names that stay apart: a symbol is any bytes, a recorded name is text, and two kernels never share one.
+//! Makes texts of symbols so that different kernels never share a name: a symbol is any bytes, a recorded name is text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-/// The bytes of a symbol as text. Compilers write ASCII, which stays as it is; in whatever else a code object may
-/// contain, bytes that are no UTF-8 become `\xNN` and a backslash becomes two, so that no two symbols become one.
+/// The bytes of a symbol as text. Compilers write ASCII, which stays. In other content, bytes that are no UTF-8 become `\xNN` and
+/// a backslash becomes two, so that no two symbols become one.
 #[must_use]
 pub fn text_of(symbol: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(symbol) {
@@ -23,20 +23,20 @@ pub fn text_of(symbol: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Gives each symbol the name that is recorded: demangled in full, or as it is where that is impossible or where
-/// another symbol already has the demangled name. `void f<int>(int)` may be two templates, `_Z1fIiEvT_` and
-/// `_Z1fIiEvi`: whichever is asked for first gets it.
+/// Gives each symbol the name that is recorded: its demangled form, or the symbol itself where that is impossible or where
+/// another symbol already has this name. `void f<int>(int)` may be two templates, `_Z1fIiEvT_` and `_Z1fIiEvi`: the first one
+/// gets the name.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Which symbol has a name, by what readers take for its identity.
+    /// The symbols that have a name, by the key by which readers identify kernels.
     owners: HashMap<String, String>,
 }
 
 impl Names {
-    /// The name of a symbol; always the same for the same symbol.
+    /// Returns the name of a symbol, which is always the same for a symbol.
     pub fn name(&mut self, symbol: &str) -> String {
         let plain = std::iter::once(symbol.to_owned());
-        // A symbol may be spelled as another one's demangled name, or differ from it in what readers leave out.
+        // A symbol may equal another one's demangled name, or differ from it in parts that readers leave out.
         let numbered = (2..).map(|number: u64| format!("{symbol} [{number}]"));
         for name in rtl_schema::demangle(symbol).into_iter().chain(plain).chain(numbered) {
             let identity = rtl_schema::identity(&name).to_owned();
@@ -83,8 +83,8 @@ mod tests {
         let mut names = Names::default();
         assert_eq!(names.name("_Z1fIiEvT_"), "void f<int>(int)");
         assert_eq!(names.name("_Z1fIiEvi"), "_Z1fIiEvi");
-        assert_eq!(names.name("_Z1fIiEvT_"), "void f<int>(int)", "asked again");
-        assert_eq!(names.name("_Z1fIiEvi"), "_Z1fIiEvi", "asked again");
+        assert_eq!(names.name("_Z1fIiEvT_"), "void f<int>(int)", "the second time");
+        assert_eq!(names.name("_Z1fIiEvi"), "_Z1fIiEvi", "the second time");
     }
 
     #[test]
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(texts.len(), symbols.len());
     }
 
-    /// Parts of which symbols can be made that are close to each other or to their demangled forms.
+    /// Parts of symbols that are similar to each other or to their demangled forms.
     fn part() -> impl Strategy<Value = &'static str> {
         let parts = [
             "_Z1f", "I", "i", "E", "v", "T_", "Li0E", "Lj0E", "S_", "N", "1a", ".kd", ".1", " [2]", "f()",

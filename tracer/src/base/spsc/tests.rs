@@ -1,4 +1,4 @@
-//! The queue against a model, and between two threads.
+//! Compares the queue with a model, and runs it between two threads.
 
 use std::collections::VecDeque;
 

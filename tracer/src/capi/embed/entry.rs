@@ -1,4 +1,4 @@
-//! The functions of `tracer/include/rtl.h`. A panic in one is its answer.
+//! The functions of `tracer/include/rtl.h`. A panic in one of them becomes its status.
 
 #![expect(unsafe_code, reason = "called by the program")]
 
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::tool_env;
 use crate::base::abi::{ARGUMENTS, Callbacks, Counters, ENQUEUED, Status};
-use crate::base::output_sink::{self, Registered};
+use crate::base::output_sink::{self, Registration};
 use crate::base::process;
 use crate::base::recording_state;
 use crate::base::settings::Mode;
@@ -30,16 +30,14 @@ fn unless(is_wrong: bool, status: Status) -> Result<(), Status> {
     if is_wrong { Err(status) } else { Ok(()) }
 }
 
-/// Registers callbacks.
-///
 /// # Safety
-/// `callbacks` is null or points to as many bytes as it says, as `rtl.h` asks for; no other thread uses the environment.
+/// `callbacks` is null or points to as many bytes as its size says, as `rtl.h` requires; no other thread uses the environment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Status {
     guarded(|| {
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised a struct of the size that it states.
         let callbacks = unsafe { read(callbacks) }?;
-        // SAFETY: the same for the text.
+        // SAFETY: the caller promised that the struct's text ends with a 0.
         let callbacks = unsafe { registered(callbacks) }?;
         unless(output_sink::registered().is_some(), Status::Registered)?;
         let has_begun = recording::has_begun() || context::get().is_some_and(Context::is_ours);
@@ -52,48 +50,48 @@ pub unsafe extern "C" fn rtl_set_callbacks(callbacks: *const Callbacks) -> Statu
     })
 }
 
-/// Whether a struct can have this size: from that in the first header which declared it, up to what nobody means. It ends
-/// where a pointer could begin, so that no pointer is cut.
+/// Accepts sizes from that of the struct in the first header which declared it up to an implausible one, and only those at which
+/// a pointer could begin, so that no pointer is cut.
 fn is_possible(size: usize, first: usize) -> bool {
     (first..4096).contains(&size) && size.is_multiple_of(align_of::<Callbacks>())
 }
 
-/// What a program of any version asks for.
+/// Reads the struct of a program that was compiled with any version of the header.
 ///
 /// # Safety
-/// As for [`rtl_set_callbacks`].
+/// The requirements are those of [`rtl_set_callbacks`].
 unsafe fn read(callbacks: *const Callbacks) -> Result<Callbacks, Status> {
     unless(callbacks.is_null(), Status::Argument)?;
-    // SAFETY: as the caller promised; whatever `size` says, it is there.
+    // SAFETY: the caller promised that the first field is there, whatever it says.
     let size = unsafe { (*callbacks).size };
     unless(!is_possible(size, offset_of!(Callbacks, barriers)), Status::Argument)?;
-    // SAFETY: as the caller promised, it is as large as it says.
+    // SAFETY: the caller promised a struct of the size that it states.
     let bytes = unsafe { std::slice::from_raw_parts(callbacks.cast::<u8>(), size) };
     let (known, unknown) = bytes.split_at(size.min(size_of::<Callbacks>()));
     unless(unknown.iter().any(|&byte| byte != 0), Status::Unsupported)?;
     let mut read = Callbacks::default();
-    // SAFETY: no more than there is room for, elsewhere. Every field is the program's or 0, since the size cuts none; the
-    // pointers of the program are functions of their types, as it promised.
+    // SAFETY: `known` is no longer than `read`, and they do not overlap. Every field is the program's or 0, since the size cuts
+    // none; the pointers are functions of their types, as the caller promised.
     unsafe { ptr::copy_nonoverlapping(known.as_ptr(), (&raw mut read).cast(), known.len()) };
     Ok(read)
 }
 
-/// What was asked for; an error where that makes no sense.
+/// Checks options and mode.
 ///
 /// # Safety
 /// `mode` is null or a text that ends with a 0.
-unsafe fn registered(callbacks: Callbacks) -> Result<Registered, Status> {
+unsafe fn registered(callbacks: Callbacks) -> Result<Registration, Status> {
     let Callbacks { mode, options, reserved, .. } = callbacks;
     unless(options & !(ENQUEUED | ARGUMENTS) != 0 || reserved != 0, Status::Unsupported)?;
     let mode = match mode.is_null() {
         true => None,
         false => {
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller promised a text that ends with a 0.
             let name = unsafe { CStr::from_ptr(mode) };
             Some(name.to_str().ok().and_then(Mode::named).ok_or(Status::Argument)?)
         }
     };
-    let registered = Registered { callbacks, mode };
+    let registered = Registration { callbacks, mode };
     unless(!registered.is_any(), Status::Argument)?;
     Ok(registered)
 }
@@ -102,12 +100,12 @@ fn after(milliseconds: u32) -> Instant {
     Instant::now() + Duration::from_millis(milliseconds.into())
 }
 
-/// Has everything delivered that has completed.
+/// Waits until everything that has completed is delivered.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_flush(milliseconds: u32) -> Status {
     guarded(|| {
         unless(callback::is_running(), Status::Callback)?;
-        // A file is up to date soon enough by itself.
+        // A file is written often enough without a request.
         let is_delivered =
             output_sink::registered().is_none() || exit_hooks::complete_until(after(milliseconds));
         unless(!is_delivered, Status::Timeout)
@@ -129,19 +127,17 @@ pub extern "C" fn rtl_stop(milliseconds: u32) -> Status {
     })
 }
 
-/// What became of everything.
-///
 /// # Safety
-/// `into` is null or points to as many bytes as it says.
+/// `into` is null or points to as many bytes as its size says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
     guarded(|| {
         unless(into.is_null(), Status::Argument)?;
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised that the first field is there.
         let size = unsafe { (*into).size };
         unless(!is_possible(size, offset_of!(Counters, barriers)), Status::Argument)?;
         let now = Counters { size, ..callback_counters::now() };
-        // SAFETY: no more than there is on either side, of a type that any bytes are one of.
+        // SAFETY: the length is at most that of either side, and any bytes are valid counters.
         unsafe {
             ptr::copy_nonoverlapping((&raw const now).cast::<u8>(), into.cast(), size.min(size_of_val(&now)))
         };
@@ -149,7 +145,6 @@ pub unsafe extern "C" fn rtl_get_counters(into: *mut Counters) -> Status {
     })
 }
 
-/// What a status means.
 #[unsafe(no_mangle)]
 pub extern "C" fn rtl_status_text(status: c_int) -> *const c_char {
     let text = match status {

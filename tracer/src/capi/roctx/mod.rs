@@ -1,4 +1,4 @@
-//! The functions of libroctx64 and librocprofiler-sdk-roctx, in whose place this library answers.
+//! The functions of libroctx64 and librocprofiler-sdk-roctx, which this library stands in for.
 
 pub mod callback;
 pub mod dlopen;

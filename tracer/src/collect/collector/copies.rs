@@ -1,16 +1,16 @@
-//! The copies in flight.
+//! The collector's part for copies.
 
 use super::pass::Pass;
 use crate::base::counters::Lost;
-use crate::collect::copies::{Arrivals, CompletionSource, Flying};
+use crate::collect::copies::{Arrivals, CompletionSource, InFlightCopy};
 use crate::collect::names::Resolve;
 use crate::collect::shared::Shared;
 use crate::collect::signal_tracker::Completion;
 
-/// The copies in flight, in whatever order: the engines that copy keep none.
+/// Copies in flight. They have no order, because the engines that copy keep none.
 pub(super) struct Copies {
     arrivals: Arrivals,
-    running: Vec<Flying>,
+    running: Vec<InFlightCopy>,
 }
 
 impl Copies {
@@ -22,55 +22,58 @@ impl Copies {
         !self.arrivals.submitted.is_empty()
     }
 
-    /// Looks at all of them.
     pub(super) fn pass<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
         self.accept();
         self.forward(shared);
         let before = self.running.len();
-        self.running.retain_mut(|flying| match poll(flying, shared) {
+        self.running.retain_mut(|copy_in_flight| match poll(copy_in_flight, shared) {
             Completion::Pending => true,
             completion => {
-                hand_on(flying, completion, shared);
+                hand_on(copy_in_flight, completion, shared);
                 false
             }
         });
         let completed = before - self.running.len();
-        self.arrivals.landed(completed);
+        self.arrivals.retire(completed);
         Pass { completed, in_flight: self.running.len(), forwards: self.forwards(), ..Pass::default() }
     }
 
-    /// Only what the application waits for.
+    /// Forwards only the completions that the application waits for.
     pub(super) fn forward_only<R: Resolve>(&mut self, shared: &Shared<R>) -> Pass {
         self.accept();
         self.forward(shared);
-        let others =
-            self.running.extract_if(.., |flying| !matches!(flying.source, CompletionSource::Forward(..)));
-        let gone = others.map(|flying| leave(flying, Lost::Failure, shared)).count();
-        self.arrivals.landed(gone);
+        let others = self
+            .running
+            .extract_if(.., |copy_in_flight| !matches!(copy_in_flight.source, CompletionSource::Forward(..)));
+        let gone = others.map(|copy_in_flight| leave(copy_in_flight, Lost::Failure, shared)).count();
+        self.arrivals.retire(gone);
         Pass { in_flight: self.running.len(), forwards: self.forwards(), ..Pass::default() }
     }
 
-    /// The recording ends: what has not completed is lost.
+    /// Ends the recording: copies that have not completed are lost.
     pub(super) fn end<R: Resolve>(&mut self, shared: &Shared<R>) {
         self.accept();
-        for flying in self.running.drain(..) {
-            leave(flying, Lost::Unfinished, shared);
+        for copy_in_flight in self.running.drain(..) {
+            leave(copy_in_flight, Lost::Unfinished, shared);
         }
     }
 
     fn accept(&mut self) {
-        while let Some(flying) = self.arrivals.submitted.pop() {
-            self.running.push(flying);
+        while let Some(copy_in_flight) = self.arrivals.submitted.pop() {
+            self.running.push(copy_in_flight);
         }
     }
 
     fn forwards(&self) -> usize {
-        self.running.iter().filter(|flying| matches!(flying.source, CompletionSource::Forward(..))).count()
+        self.running
+            .iter()
+            .filter(|copy_in_flight| matches!(copy_in_flight.source, CompletionSource::Forward(..)))
+            .count()
     }
 
     fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
-        for flying in &mut self.running {
-            let CompletionSource::Forward(slot, signal) = &flying.source else { continue };
+        for copy_in_flight in &mut self.running {
+            let CompletionSource::Forward(slot, signal) = &copy_in_flight.source else { continue };
             if slot.own.value() >= 1 {
                 continue;
             }
@@ -82,7 +85,7 @@ impl Copies {
             shared.runtime.decrement(signal);
             shared.copies.forwards.fetch_sub(1, std::sync::atomic::Ordering::Release);
             if let CompletionSource::Forward(slot, _) =
-                std::mem::replace(&mut flying.source, CompletionSource::Done(times))
+                std::mem::replace(&mut copy_in_flight.source, CompletionSource::Done(times))
             {
                 shared.pool.give_back(slot);
             }
@@ -90,22 +93,23 @@ impl Copies {
     }
 }
 
-/// How far a copy is.
-fn poll<R: Resolve>(flying: &Flying, shared: &Shared<R>) -> Completion {
-    match flying.source {
+/// The state of a copy.
+fn poll<R: Resolve>(copy_in_flight: &InFlightCopy, shared: &Shared<R>) -> Completion {
+    match copy_in_flight.source {
         CompletionSource::Watched(signal) => {
-            shared.signal_tracker.poll(signal, flying.correlation, &*shared.runtime)
+            shared.signal_tracker.poll(signal, copy_in_flight.correlation, &*shared.runtime)
         }
         CompletionSource::Forward(..) => Completion::Pending,
         CompletionSource::Done(times) => Completion::Copied(times),
     }
 }
 
-/// Hands a completed copy on, or counts why that cannot be.
-fn hand_on<R: Resolve>(flying: &Flying, completion: Completion, shared: &Shared<R>) {
+/// Hands a completed copy over, or counts the reason why that is impossible.
+fn hand_on<R: Resolve>(copy_in_flight: &InFlightCopy, completion: Completion, shared: &Shared<R>) {
     let lost = match completion {
         Completion::Copied(Some((start, end))) if start > 0 && end >= start => {
-            (!shared.known.copies_and_barriers.put(flying.completed((start, end)))).then_some(Lost::Behind)
+            (!shared.known.copies_and_barriers.put(copy_in_flight.completed((start, end))))
+                .then_some(Lost::Behind)
         }
         Completion::Copied(_) => Some(Lost::Times),
         Completion::Done(_) | Completion::Missed | Completion::Pending => Some(Lost::Reused),
@@ -115,12 +119,12 @@ fn hand_on<R: Resolve>(flying: &Flying, completion: Completion, shared: &Shared<
     }
 }
 
-/// Gives a copy up that may still run.
-fn leave<R: Resolve>(flying: Flying, why: Lost, shared: &Shared<R>) {
+/// Gives up a copy that may still run.
+fn leave<R: Resolve>(copy_in_flight: InFlightCopy, why: Lost, shared: &Shared<R>) {
     shared.known.copies.lose(why, 1);
-    if let CompletionSource::Watched(signal) = flying.source {
-        shared.signal_tracker.forget(signal, flying.correlation);
+    if let CompletionSource::Watched(signal) = copy_in_flight.source {
+        shared.signal_tracker.forget(signal, copy_in_flight.correlation);
     }
-    // Its copy may complete later and write to its signal, which therefore stays.
-    std::mem::forget(flying);
+    // The copy may complete later and write to the slot's signal, so the slot is leaked.
+    std::mem::forget(copy_in_flight);
 }

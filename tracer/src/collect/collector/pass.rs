@@ -2,13 +2,12 @@
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
-    /// Dispatches that were completed and handed on, or lost.
+    /// Dispatches that were completed and handed over, or lost.
     pub completed: usize,
-    /// Dispatches that are in flight.
     pub in_flight: usize,
     /// Dispatches in flight whose application signal waits for the collector.
     pub forwards: usize,
-    /// The recorder was busy, so that it has not been shown all completed dispatches.
+    /// True if the recorder was busy, so that it has not been shown all completed dispatches.
     pub holds_back: bool,
 }
 

@@ -13,33 +13,32 @@ use crate::collect::signal_tracker::Completion;
 use crate::collect::signals::Ticks;
 use crate::collect::slot::{CompletionSource, Slot};
 
-/// Dispatches looked at beyond the oldest one that still runs.
+/// Number of dispatches to look at beyond the oldest one that still runs.
 const AHEAD: usize = 64;
 
-/// How far ahead of the dispatch that is looked at signals are fetched.
+/// Distance in dispatches at which signals are prefetched.
 const FETCHED: usize = 4;
 
 pub(super) struct QueueState {
     pub(super) arrivals: Arrivals,
-    /// In flight, the oldest first.
+    /// Slots in flight, the oldest first.
     pub(super) running: VecDeque<Box<Slot>>,
-    /// In flight, and the application's signal waits for us; in the order of their submission.
+    /// Slots in flight whose application signal waits for the collector, in the order of their submission.
     pub(super) forwards: VecDeque<Box<Slot>>,
-    /// Which of them have completed, the latest first; kept for its room.
+    /// Indices of completed slots in `forwards`, the latest first; empty between uses, kept for its capacity.
     pub(super) completed: Vec<usize>,
-    /// Some have completed since the oldest one was looked for.
+    /// True if any have completed since the last look for the oldest one.
     pub(super) has_completed: bool,
-    /// The oldest one when it was looked for.
+    /// The oldest dispatch at the last look.
     pub(super) oldest: Option<Oldest>,
-    /// Passes that found nothing in flight.
+    /// Number of consecutive passes that found nothing in flight.
     pub(super) quiet: u32,
 }
 
-/// The oldest dispatch of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Oldest {
     correlation: u64,
-    /// When it was first seen as the oldest, in ns of CLOCK_BOOTTIME.
+    /// Time in ns of CLOCK_BOOTTIME at which it was first seen as the oldest.
     since: i64,
 }
 
@@ -78,7 +77,7 @@ impl QueueState {
 
     /// Forwards every completion that an application's signal waits for, in the order of submission.
     pub(super) fn forward<R: Resolve>(&mut self, shared: &Shared<R>) {
-        // The latest is looked at first: whatever it waited for is then seen completed too, and is forwarded before it.
+        // The latest is looked at first: everything that it waited for is then seen as completed too, and is forwarded before it.
         let slots = self.forwards.iter().enumerate().rev();
         self.completed.extend(slots.filter(|(_, slot)| slot.own.value() < 1).map(|(at, _)| at));
         for gone in 0..self.completed.len() {
@@ -100,7 +99,7 @@ impl QueueState {
         }
     }
 
-    /// Hands on what has completed, as far as there is room; how much that was.
+    /// Hands over what has completed, as far as there is room; returns the number.
     pub(super) fn collect<R: Resolve>(
         &mut self,
         thorough: bool,
@@ -123,7 +122,7 @@ impl QueueState {
                 beyond += 1;
                 continue;
             }
-            // The oldest that still runs takes the place: order does not matter, only that nothing moves far.
+            // The oldest running one moves here: the order does not matter, but nothing should move far.
             if let Some(slot) = self.running.swap_remove_front(at) {
                 hand_on(&slot, completion, (self.arrivals.queue, self.arrivals.gpu), sender, shared);
                 self.arrivals.free(slot, shared);
@@ -134,7 +133,7 @@ impl QueueState {
         completed
     }
 
-    /// The oldest dispatch, if it was that the last time too, or at the `end`.
+    /// The oldest dispatch, if it was also that at the last look, or at the `end`.
     pub(super) fn oldest_since(&mut self, now: i64, end: bool) -> Option<InFlight> {
         let last = self.oldest.take();
         // Where others complete, the oldest is among those that passes look at.
@@ -150,7 +149,7 @@ impl QueueState {
     }
 }
 
-/// Gives up a packet that may still be in flight: what is to be recorded of it is lost.
+/// Gives up a packet that may still be in flight, and counts it as lost.
 pub(super) fn leave<R: Resolve>(slot: &Slot, why: Lost, shared: &Shared<R>) {
     if slot.source.is_recorded() {
         shared.counters_of(&slot.submission).lose(why, 1);
@@ -160,7 +159,7 @@ pub(super) fn leave<R: Resolve>(slot: &Slot, why: Lost, shared: &Shared<R>) {
     }
 }
 
-/// How far a dispatch is.
+/// The state of a dispatch.
 fn poll<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Completion {
     match slot.source {
         CompletionSource::Own | CompletionSource::Forward(_) | CompletionSource::Relay(_)
@@ -178,7 +177,7 @@ fn poll<R: Resolve>(slot: &Slot, shared: &Shared<R>) -> Completion {
     }
 }
 
-/// Hands a completed dispatch on, or counts why that cannot be.
+/// Hands a completed dispatch over, or counts the reason why that is impossible.
 fn hand_on<R: Resolve>(
     slot: &Slot,
     completion: Completion,
@@ -206,7 +205,7 @@ fn hand_on<R: Resolve>(
     }
 }
 
-/// Counts a dispatch as lost when a panic keeps it from being handed on.
+/// Counts a dispatch as lost when a panic keeps it from being handed over.
 struct Failure<'a>(&'a Counters);
 
 impl Drop for Failure<'_> {
@@ -215,19 +214,19 @@ impl Drop for Failure<'_> {
     }
 }
 
-/// Start and end in ns, where the hardware wrote them and they make sense.
+/// Start and end in ns, if the hardware wrote both and they make sense.
 fn times(ticks: Ticks, translate: impl Fn(u64) -> Option<i64>) -> Option<(i64, i64)> {
     if !ticks.are_known() || ticks.end < ticks.start {
         return None;
     }
-    // The end first, as the runtime does it when the application asks (GpuAgent::TranslateTime): a tick that
-    // makes it synchronise the clocks then changes both.
+    // The end comes first, as in the runtime (GpuAgent::TranslateTime): a tick that makes it synchronise the clocks then affects
+    // both.
     let end = translate(ticks.end)?;
     let start = translate(ticks.start)?;
     (start > 0 && end >= start).then_some((start, end))
 }
 
-/// True for a kernel that has not completed. A signal of the application is not looked at: it may be gone.
+/// True for a kernel that has not completed. A signal of the application is not read, because it may be destroyed.
 fn is_in_flight(slot: &Slot) -> bool {
     let is_kernel = slot.source.is_recorded() && slot.submission.kernel != KernelId::BARRIER;
     is_kernel

@@ -1,4 +1,4 @@
-//! The collector on signals that tests complete, with one thread that is application, GPU and collector in turn.
+//! Tests of the collector on signals that tests complete, with one thread that is application, GPU and collector in turn.
 
 mod copies;
 mod many_queues;
@@ -22,12 +22,12 @@ use crate::collect::signals::Ticks;
 use crate::collect::signals::fake::Memory;
 use crate::events::thread::current as submitter;
 
-/// A clock of one tick a nanosecond, and signals that are memory of the test.
+/// A clock of one tick a nanosecond, and signals in memory of the test.
 #[derive(Default)]
 struct Machine {
     #[expect(clippy::vec_box, reason = "their addresses are handles")]
     signals: Mutex<Vec<Box<Memory>>>,
-    /// Signals that are there to be made.
+    /// Limit on the signals that can be made.
     most: usize,
     broken: AtomicBool,
     /// Handles in the order of their decrements.
@@ -64,7 +64,7 @@ impl Runtime for Arc<Machine> {
 }
 
 impl Machine {
-    /// The handle of a new signal.
+    /// Makes a signal; returns its handle.
     fn signal(&self, value: i64) -> u64 {
         let memory = Memory::new(value);
         let handle = memory.handle();
@@ -87,28 +87,28 @@ impl Machine {
     }
 }
 
-/// Every kernel has its address for a name.
-struct Named;
+/// Resolves every kernel to its address as a name.
+struct AddressNames;
 
-impl crate::collect::names::Resolve for Named {
+impl crate::collect::names::Resolve for AddressNames {
     fn resolve(&self, kernel_object: u64) -> Option<Kernel> {
         Some(Kernel { mangled: format!("k{kernel_object}"), kernel_object, ..Kernel::default() })
     }
 }
 
-/// One queue on GPU 1.
+/// A recording of one queue, on GPU 1.
 struct Bench {
     machine: Arc<Machine>,
-    shared: Shared<Named>,
+    shared: Shared<AddressNames>,
     submissions: Submissions,
     collector: Collector,
     arrivals: Receiver<Dispatch>,
 }
 
-/// A recording of one queue, with so many signals and so much room for completed dispatches.
+/// A recording with this number of signals and this much room for completed dispatches.
 fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
     let machine = Arc::new(Machine { most: signals, ..Machine::default() });
-    let shared = Shared::new(mode, Arc::default(), Some(Named), Box::new(Arc::clone(&machine)));
+    let shared = Shared::new(mode, Arc::default(), Some(AddressNames), Box::new(Arc::clone(&machine)));
     let (sender, arrivals) = batch_channel_of(batches);
     let mut collector = Collector::new(sender);
     let (submissions, queue) = queue_channel(QueueOrdinal(7), 1);
@@ -117,12 +117,12 @@ fn bench(mode: Mode, signals: usize, batches: usize) -> Bench {
 }
 
 fn kernel(object: u64, completion: u64) -> Packet {
-    // A header of type kernel dispatch, 64 work-items in a group and 256 in all.
+    // The packet is a kernel dispatch with 64 work-items in a group and 256 in all.
     Packet([1 << 48 | 64 << 32 | 2, 256 << 32 | 1, 1 << 32 | 1, 0, object, 0, 0, completion])
 }
 
 impl Bench {
-    /// Submits a packet; the signal that it carries to the GPU.
+    /// Submits a packet; returns the signal that it carries to the GPU.
     fn submit(&mut self, mut packet: Packet) -> u64 {
         if !self.submissions.submit_fast(&mut packet, &Cell::new(submitter()), &self.shared) {
             self.submissions.submit(&mut packet, &self.shared);
@@ -130,7 +130,7 @@ impl Bench {
         packet.completion()
     }
 
-    /// Lets the collector look at everything; the dispatches that the recorder then gets: name, start, end.
+    /// Runs a pass of the collector; returns name, start and end of the dispatches that the recorder then gets.
     fn collect(&mut self) -> Vec<(String, i64, i64)> {
         self.collector.pass(true, &self.shared);
         let mut all = Vec::new();
@@ -146,7 +146,7 @@ impl Bench {
         all
     }
 
-    /// Seen, recorded, lost, skipped; everything must have an end.
+    /// Compares counts of seen, recorded, lost and skipped; nothing may be in flight.
     #[track_caller]
     fn assert_counts(&self, seen: u64, recorded: u64, lost: &[(Lost, u64)], skipped: &[(Skipped, u64)]) {
         let now = self.shared.known.counters.snapshot();
@@ -164,7 +164,7 @@ fn named(name: &str, start: i64, end: i64) -> (String, i64, i64) {
 fn a_burst_behind_a_late_collector_allocates_nothing_while_there_are_spare_slots() {
     let mut bench = bench(Mode::Standard, usize::MAX, 64);
     for _ in 0..100 {
-        // As many as a queue in use has slots, and none of them has completed.
+        // A queue in use has this many slots, and none of them has completed.
         for _ in 0..2 {
             bench.submit(kernel(1, 0));
         }
@@ -278,7 +278,7 @@ fn a_signal_that_counts_several_dispatches_is_forwarded_to_with_times() {
     bench.machine.complete(signals[0], 10, 20);
     assert_eq!(bench.collect(), [named("k1", 1010, 1020)]);
     assert_eq!(bench.machine.value(shared), 0);
-    // SAFETY: the machine keeps the memory.
+    // SAFETY: the machine keeps the memory until the test ends.
     let signal = unsafe { Signal::new(shared) };
     assert_eq!(signal.ticks(), Ticks { start: 10, end: 20 });
     bench.assert_counts(2, 2, &[], &[]);
@@ -366,7 +366,7 @@ fn without_room_at_the_recorder_dispatches_wait_and_without_slots_they_pass_coun
         }
     }
     assert_eq!(submitted, BATCH + 64, "as many as there are signals");
-    // The recorder takes nothing meanwhile: a batch is handed over, the rest stays where it is.
+    // The recorder takes nothing meanwhile: a batch is handed over, and the rest stays in its slots.
     bench.collector.pass(true, &bench.shared);
     let pass = bench.collector.pass(true, &bench.shared);
     assert_eq!((pass.completed, pass.in_flight), (0, 64));
@@ -475,7 +475,7 @@ fn slots_of_a_destroyed_queue_serve_the_next_one() {
 }
 
 impl Bench {
-    /// Like [`Bench::collect`], whichever queue they are from.
+    /// Does what [`Bench::collect`] does for all queues; returns the number of dispatches.
     fn collect_from_any(&mut self) -> usize {
         self.collector.pass(true, &self.shared);
         let mut count = 0;

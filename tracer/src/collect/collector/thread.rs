@@ -1,4 +1,4 @@
-//! The collector's thread: when it looks, and when it rests.
+//! The collector's thread, which decides when to look and when to rest.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -11,22 +11,22 @@ use crate::base::try_lock::lock;
 use crate::collect::names::Resolve;
 use crate::collect::shared::{Phase, Shared};
 
-/// How long the collector dozes while dispatches are in flight: when some have just completed, and at most, when none
-/// has for long.
+/// The collector's rest while dispatches are in flight: when some have just completed, and at most, when none has for a long
+/// time.
 pub const DOZE: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(4));
 
-/// How long it dozes while a signal of the application waits for it: at first, and at most.
+/// The rest while a signal of the application waits for the collector: at first, and at most.
 const FORWARD_DOZE: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// How long it goes on dozing when nothing is in flight before it sleeps: a submission that finds it asleep pays for
-/// waking it.
+/// When nothing is in flight, short rests go on for this time before the collector sleeps: a submission that finds it asleep pays
+/// for waking it.
 const LINGER: Duration = Duration::from_millis(20);
 
-/// How long the end waits for dispatches that are still running.
+/// Limit on the time that the end waits for running dispatches.
 pub const GRACE: Duration = Duration::from_millis(100);
 
-/// Runs the thread until the recording ends, and takes the collector away then. After a failure it still forwards the
-/// completions that the application waits for.
+/// Runs the thread until the recording ends, and takes the collector away then. After a failure it still forwards the completions
+/// that the application waits for.
 pub fn collect<R: Resolve>(collector: &Mutex<Option<Collector>>, shared: &Shared<R>) {
     process::sleep_finely();
     shared.parker.set_thread(std::thread::current());
@@ -40,18 +40,18 @@ pub fn collect<R: Resolve>(collector: &Mutex<Option<Collector>>, shared: &Shared
             Err(_) if was_ending && shared.phase() == Phase::Failed => break,
             Err(_) => {
                 shared.fail();
-                // Should it fail every time.
+                // The sleep is for the case that every pass fails.
                 std::thread::sleep(FORWARD_DOZE.1);
             }
         }
     }
     if let Some(collector) = lock(collector).take() {
-        // Whatever happens in it, the recorder learns that nothing more will come.
+        // Even after a panic in it, the recorder learns that nothing more will come.
         let _ = catch_unwind(AssertUnwindSafe(|| collector.end(shared)));
     }
 }
 
-/// One look and the rest after it; whether there is to be another one.
+/// Makes one pass and rests after it; false if it was the last one.
 fn turn<R: Resolve>(
     collector: &Mutex<Option<Collector>>,
     shared: &Shared<R>,
@@ -88,19 +88,19 @@ fn turn<R: Resolve>(
     true
 }
 
-/// How long the collector rests between two passes.
+/// Decides how long the collector rests between two passes.
 #[derive(Default)]
 struct Rest {
-    /// Since when nothing is in flight.
+    /// Set since nothing is in flight.
     idle: Option<Instant>,
-    /// Since when nothing has completed.
+    /// Set since nothing has completed.
     quiet: Option<Instant>,
-    /// Since when a signal of the application waits.
+    /// Set since a signal of the application waits.
     forwarding: Option<Instant>,
 }
 
 impl Rest {
-    /// The time to sleep after a pass; `None` without anything to do.
+    /// The time to sleep after a pass; `None` without a limit.
     fn after(&mut self, pass: Pass, now: Instant) -> Option<Duration> {
         let since = |start: &mut Option<Instant>, holds: bool| {
             if !holds {

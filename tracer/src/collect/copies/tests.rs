@@ -1,4 +1,4 @@
-//! A thread that has copied for some time needs no more memory of the tracer for further copies.
+//! Tests that a thread which has copied for some time needs no more memory of the tracer for further copies.
 
 #![expect(unsafe_code, reason = "signals are memory of this test")]
 
@@ -16,14 +16,14 @@ use crate::collect::runtime::Runtime;
 use crate::collect::shared::Shared;
 use crate::collect::signals::{Signal, Ticks};
 
-/// A signal of the runtime: kind 1 and a value, and behind 64 bytes the times of copies and what marks it.
+/// A signal of the runtime: kind 1 and a value, and behind 64 bytes the times of copies and its mark.
 #[repr(align(64))]
 struct Memory([u64; 16]);
 
 fn signal(value: u64) -> Signal {
     let mut memory = Box::new(Memory([0; 16]));
     (memory.0[0], memory.0[1], memory.0[10]) = (1, value, 0x71fc_ca6a_3d5d_5276);
-    // SAFETY: leaked, so it is there until the process ends.
+    // SAFETY: the memory is leaked, so it exists until the process ends.
     unsafe { Signal::new(&raw mut *Box::leak(memory) as u64) }
 }
 
@@ -74,7 +74,7 @@ fn a_thread_that_copies_allocates_nothing_once_it_is_warm() {
     let copies = Copies::default();
     let mut collector = Collector::new(batch_channel(Arc::default()).0);
     collector.add_copies(copies.arrivals().unwrap());
-    // Two that are watched, one that counts and is forwarded to.
+    // Two of these are watched; the third counts, so it is forwarded to.
     let signals = [signal(1), signal(1), signal(2)];
     let mut allocated = Vec::new();
     for round in 1..=200 {
@@ -84,7 +84,7 @@ fn a_thread_that_copies_allocates_nothing_once_it_is_warm() {
             let carried = begun.own();
             copies.submitted(begun, &shared);
             allocated.push(allocations() - before);
-            // SAFETY: a handle of this test's signals.
+            // SAFETY: the handle is one of this test's signals.
             let carried = carried.map_or(own, |handle| unsafe { Signal::new(handle) });
             carried.set_copy_ticks(Ticks { start: round, end: round + 1 });
             set(carried, 0);

@@ -1,30 +1,27 @@
-//! A call, what it asked for, and its arguments in pieces that fit a queue.
+//! A call, its parameters, and its arguments in pieces that fit a queue.
 
 use crate::base::call_interface::{CallDetails, CallKind, Function};
 
 use super::open::OpenCall;
 
-/// A call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// In ns of CLOCK_BOOTTIME.
     pub start: i64,
     /// In ns of CLOCK_BOOTTIME; 0 where it has not returned.
     pub end: i64,
-    /// Its number.
+    /// The number of the call.
     pub correlation: u64,
     /// The number of the call that it was made from; 0 for none.
     pub parent: u64,
-    /// The stream that it was given; 0 for none.
+    /// The stream among its arguments; 0 for none.
     pub stream: u64,
-    /// What was called.
     pub function: Function,
     /// The returned status, where the function returns one; 0 is success.
     pub status: i32,
 }
 
 impl Call {
-    /// A call that has not returned.
     #[must_use]
     pub const fn unfinished(call: &OpenCall) -> Self {
         let &OpenCall { correlation, parent, start, function } = call;
@@ -39,10 +36,8 @@ impl Call {
     }
 }
 
-/// The recorded parameters of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallParams {
-    /// A kernel.
     Launch {
         /// Work-groups.
         groups: [u32; 3],
@@ -51,17 +46,16 @@ pub enum CallParams {
         /// Dynamic LDS in bytes.
         lds: u64,
     },
-    /// A copy, or a fill, which has no source.
+    /// A fill is a copy without a source.
     Copy {
-        /// An address.
+        /// Address of the memory.
         destination: u64,
-        /// An address.
+        /// Address of the memory; `None` for a fill.
         source: Option<u64>,
-        /// How much.
         bytes: u64,
-        /// Bytes of a row and rows below 2^32, 0 where it is not in rows.
+        /// Bytes of a row and number of rows, both below 2^32; 0 where the copy is not in rows.
         extent: [u32; 2],
-        /// hipMemcpyKind, -1 where it is not said.
+        /// `hipMemcpyKind`; -1 where the function has no such parameter.
         kind: i32,
     },
 }
@@ -69,7 +63,7 @@ pub enum CallParams {
 impl CallParams {
     /// `None` for calls without recorded parameters.
     #[must_use]
-    pub fn of(details: &CallDetails) -> Option<Self> {
+    pub fn from_details(details: &CallDetails) -> Option<Self> {
         let &CallDetails { groups, items, lds, destination, source, bytes, extent, kind, .. } = details;
         let extent = extent.map(|size| u32::try_from(size).unwrap_or(0));
         match details.call {
@@ -81,7 +75,6 @@ impl CallParams {
     }
 }
 
-/// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     length: u8,
@@ -91,11 +84,10 @@ pub struct Piece {
 impl Piece {
     const LONGEST: usize = 54;
 
-    /// Pieces of a text at most; what does not fit is cut off.
+    /// Limit on the pieces of a text; the rest is cut off.
     pub const MOST: usize = 64;
 
-    /// The pieces of a text.
-    pub fn of(text: &[u8]) -> impl ExactSizeIterator<Item = Self> {
+    pub fn split(text: &[u8]) -> impl ExactSizeIterator<Item = Self> {
         text[..text.len().min(Self::MOST * Self::LONGEST)].chunks(Self::LONGEST).map(|part| {
             let mut bytes = [0; Self::LONGEST];
             bytes[..part.len()].copy_from_slice(part);
@@ -103,7 +95,6 @@ impl Piece {
         })
     }
 
-    /// The part of the text that is not padding.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.length)]
@@ -118,7 +109,7 @@ mod tests {
     fn a_text_is_the_sum_of_its_pieces() {
         for length in [0, 1, Piece::LONGEST, Piece::LONGEST + 1, 1000, Piece::MOST * Piece::LONGEST] {
             let text: Vec<u8> = (0..length).map(|at| at as u8).collect();
-            let pieces = Piece::of(&text);
+            let pieces = Piece::split(&text);
             assert_eq!(pieces.len(), length.div_ceil(Piece::LONGEST));
             assert_eq!(pieces.flat_map(|piece| piece.bytes().to_vec()).collect::<Vec<_>>(), text);
         }
@@ -127,7 +118,7 @@ mod tests {
     #[test]
     fn a_text_is_cut_where_it_has_too_many_pieces() {
         let text = vec![b'x'; 1 << 20];
-        assert_eq!(Piece::of(&text).len(), Piece::MOST);
-        assert_eq!(Piece::of(&text).map(|piece| piece.bytes().len()).sum::<usize>(), 3456);
+        assert_eq!(Piece::split(&text).len(), Piece::MOST);
+        assert_eq!(Piece::split(&text).map(|piece| piece.bytes().len()).sum::<usize>(), 3456);
     }
 }

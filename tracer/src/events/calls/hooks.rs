@@ -1,11 +1,11 @@
-//! Calls begin and end in the calling thread.
+//! Begin and end of calls, in the calling thread.
 
 use crate::base::call_interface::{CallDetails, Function, StartedCall};
 
 use super::call::{Call, CallParams};
 use super::open::OpenCall;
 use super::shown::UNATTRIBUTED;
-use super::thread_calls::{Beginning, send};
+use super::thread_calls::{CallStart, send};
 use crate::base::clock;
 use crate::base::cost::HOOKS;
 use crate::base::counters::Skipped;
@@ -13,9 +13,9 @@ use crate::base::recording_state;
 use crate::events::thread;
 use crate::events::thread_state::with_state;
 
-/// A call of this function begins. What the thread enqueues from now on has its number, but for that of a call
-/// of HSA within one of HIP. `begin_recording` begins one where there is none yet.
-// The caller copies the result: as a whole, the processor would wait for its parts to be written.
+/// Begins a call. Ops that the thread enqueues from now on carry its number, except that a call of HSA within one of HIP leaves
+/// them to that one. `begin_recording` begins a recording where there is none yet.
+// Inlined, because the caller copies the result: as a whole, the processor would wait for its parts to be written.
 #[inline(always)]
 #[must_use]
 pub fn begin(function: Function, begin_recording: impl FnOnce()) -> StartedCall {
@@ -29,7 +29,7 @@ pub fn begin(function: Function, begin_recording: impl FnOnce()) -> StartedCall 
         unattributed.skip(Skipped::Paused, 1);
         return StartedCall::default();
     }
-    let Beginning { call, is_for_hip } = match with_state(|state| state.calls.begin(source, function)) {
+    let CallStart { call, is_for_hip } = match with_state(|state| state.calls.begin(source, function)) {
         Ok(beginning) => beginning,
         Err(why) => {
             unattributed.lose(why, 1);
@@ -42,7 +42,7 @@ pub fn begin(function: Function, begin_recording: impl FnOnce()) -> StartedCall 
     StartedCall { start, correlation, parent, link }
 }
 
-/// The innermost call of the thread, which [`begin`] has started, ends.
+/// Ends the innermost call of the thread, which [`begin`] has started.
 #[inline]
 pub fn end(
     started: &StartedCall,
@@ -59,12 +59,12 @@ pub fn end(
     let (timed, end) = (HOOKS.begin(), clock::now());
     thread::set_call(link);
     let Some(source) = function.source() else { return };
-    // Where this finds no queue any more, the call stays one that was seen and did not return.
+    // If the thread has no queue any more, the call counts as seen and not returned.
     let _ = with_state(|state| {
         if correlation < state.calls.first {
             return;
         }
-        let params = details.and_then(CallParams::of);
+        let params = details.and_then(CallParams::from_details);
         let call = Call { start, end, correlation, parent, stream, function, status };
         let is_sent = send(&mut state.queue, params, arguments, call);
         state.calls.end(source, &call, is_sent);

@@ -1,14 +1,14 @@
-//! The calls that a thread is in, as the recorder may look at them at any moment.
+//! The open calls of a thread, which the recorder may read at any moment.
 //!
-//! A call has a place of its own for each depth. The thread writes what it says there before its number, and removes the
-//! number first: who finds the same number before and after it has read the rest has read one call, because no number is
-//! given twice (a sequence lock whose sequence is the calls' own).
+//! There is a place for each depth. The thread writes the number of a call last and removes it first. A reader that finds the
+//! same number before and after it has read the rest has read one call, because no number is given twice (a sequence lock whose
+//! sequence is the calls' own).
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::base::call_interface::Function;
 
-/// Calls within calls that have places. Deeper ones are shown only when they have returned.
+/// Depth of nested calls that have places. Deeper ones are recorded only when they have returned.
 const DEEPEST: usize = 8;
 
 /// A call that has not returned.
@@ -37,7 +37,6 @@ struct Place {
 }
 
 impl OpenCalls {
-    /// The thread is in one more call than `depth`.
     #[inline]
     pub fn enter(&self, depth: &mut usize, call: &OpenCall) {
         if let Some(place) = self.0.get(*depth) {
@@ -46,7 +45,7 @@ impl OpenCalls {
         *depth += 1;
     }
 
-    /// The thread has left this call, and those within it that nobody has seen returning: it has jumped out of them.
+    /// Removes this call, and those within it that did not return because the thread has jumped out of them.
     #[inline]
     pub fn leave(&self, depth: &mut usize, correlation: u64) {
         let innermost = depth.checked_sub(1).and_then(|at| Some((at, self.0.get(at)?)));
@@ -67,7 +66,7 @@ impl OpenCalls {
                 taken[at..].iter().for_each(Place::clear);
                 *depth = at;
             }
-            // Without a place, or left before with the one that it was entered in.
+            // The call had no place, or was removed before together with the enclosing one.
             None if *depth > DEEPEST => *depth -= 1,
             None => {}
         }
@@ -82,7 +81,7 @@ impl OpenCalls {
 impl Place {
     #[inline]
     fn put(&self, call: &OpenCall) {
-        // A reader of what follows finds that the number before is gone.
+        // A reader that sees one of the following writes also sees that the former number is gone.
         fence(Ordering::Release);
         self.parent.store(call.parent, Ordering::Relaxed);
         self.start.store(call.start, Ordering::Relaxed);
@@ -90,7 +89,7 @@ impl Place {
         self.correlation.store(call.correlation, Ordering::Release);
     }
 
-    /// Asked by the thread itself.
+    /// Called by the thread itself.
     #[inline]
     fn is_of(&self, correlation: u64) -> bool {
         self.correlation.load(Ordering::Relaxed) == correlation
@@ -121,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// A call in which everything follows from its number.
+    /// A call whose fields all follow from its number.
     fn call(correlation: u64) -> OpenCall {
         let function = Function(!correlation as u32);
         OpenCall { correlation, parent: correlation ^ 7, start: 3 * correlation as i64, function }
@@ -159,7 +158,7 @@ mod tests {
         let (open, mut depth) = (OpenCalls::default(), 0);
         open.enter(&mut depth, &call(1));
         open.enter(&mut depth, &call(2));
-        // The first fiber goes on and makes another call, in which the second one's returns.
+        // The first fiber goes on and makes another call, in which that of the second one returns.
         open.leave(&mut depth, 1);
         open.enter(&mut depth, &call(3));
         open.leave(&mut depth, 2);
@@ -174,7 +173,7 @@ mod tests {
         let most = DEEPEST as u64;
         (1..=most + 3).for_each(|number| open.enter(&mut depth, &call(number)));
         assert_eq!(numbers(&open), (1..=most).collect::<Vec<_>>());
-        // It jumps out of the deepest ones.
+        // The thread jumps out of the deepest calls.
         (4..=most + 1).rev().for_each(|number| open.leave(&mut depth, number));
         assert_eq!((numbers(&open), depth), (vec![1, 2, 3], 3));
     }

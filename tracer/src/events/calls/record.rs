@@ -1,4 +1,4 @@
-//! The recorder's side of the calls of a thread.
+//! Makes records of the calls of a thread, in the recorder.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,31 +23,28 @@ pub struct CallRecord {
 }
 
 impl CallRecord {
-    /// A call that has not returned.
     #[must_use]
     pub const fn unfinished(tid: u32, call: &OpenCall) -> Self {
         Self { tid, call: Call::unfinished(call), params: None, arguments: None }
     }
 }
 
-/// A call that a thread is in.
+/// An open call and its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Open {
-    /// The thread that made it.
     pub tid: u32,
     pub call: OpenCall,
 }
 
-/// Makes records of what comes out of a thread's queue.
 pub struct CallReader {
     shown: Arc<Shown>,
     /// The counts at the last look.
     known: Counts,
     /// The number of the call that was taken last.
     last: u64,
-    /// The parameters of the call that comes next.
+    /// Parameters of the next call.
     pub params: Option<CallParams>,
-    /// The arguments of the call that comes next, as far as they have come.
+    /// Arguments of the next call, as far as they have come.
     pub arguments: Vec<u8>,
 }
 
@@ -57,7 +54,7 @@ impl CallReader {
         Self { shown, known: Counts::default(), last: 0, params: None, arguments: Vec::new() }
     }
 
-    /// A call that has returned, with what has come before it.
+    /// Makes the record of a call that has returned, with its parameters and arguments, which came before.
     #[inline]
     pub fn returned(&mut self, tid: u32, call: Call) -> CallRecord {
         let has_arguments = !self.arguments.is_empty();
@@ -67,21 +64,22 @@ impl CallReader {
         CallRecord { tid, call, params: self.params.take(), arguments }
     }
 
-    /// The calls that the thread is in. Where its queue is empty, only what was taken last may look as if it were one.
+    /// The open calls of the thread. If its queue is empty, only the call that was taken last may still look open, and is left
+    /// out.
     pub fn open(&self) -> impl Iterator<Item = OpenCall> {
         self.shown.open.look().filter(|call| call.correlation != self.last)
     }
 
-    /// Counts what the thread has seen and lost since the last time.
+    /// Counts the thread's calls and losses since the last time.
     pub fn count(&mut self, counters: [&Counters; Source::ALL.len()]) {
-        // What is lost is read first: it was seen before.
+        // Losses are read first, because each was seen before.
         let behind = [0, 1].map(|at| since_last(&self.shown.counts.behind[at], &self.known.behind[at]));
         self.count_seen(counters);
         let why = if memory::is_short() { Lost::Memory } else { Lost::Behind };
         counters.into_iter().zip(behind).for_each(|(counters, behind)| counters.lose(why, behind));
     }
 
-    /// Counts what the thread has seen since the last time.
+    /// Counts the thread's calls since the last time.
     pub fn count_seen(&mut self, counters: [&Counters; Source::ALL.len()]) {
         for (at, counters) in counters.into_iter().enumerate() {
             counters.see(since_last(&self.shown.counts.seen[at], &self.known.seen[at]));

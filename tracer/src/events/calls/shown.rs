@@ -1,4 +1,4 @@
-//! The counts and open calls of a thread, which the recorder reads beside its queue.
+//! Counts and open calls of a thread, which the recorder reads beside its queue.
 
 use std::sync::atomic::AtomicU64;
 
@@ -10,7 +10,7 @@ use crate::base::counters::Counters;
 /// Counts of calls by source.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Begun while recording; those of a thread are written by that thread alone.
+    /// Calls that began while recording; only the thread itself writes its counts.
     pub seen: [AtomicU64; Source::ALL.len()],
     /// Calls that found no room in the queue.
     pub behind: [AtomicU64; Source::ALL.len()],
@@ -20,10 +20,9 @@ pub struct Counts {
 #[derive(Debug, Default)]
 pub struct Shown {
     pub counts: Counts,
-    /// The calls that it is in.
     pub open: OpenCalls,
 }
 
-/// Calls that no thread's counts have, by source: those left out while recording is paused, those that came too late, and
-/// those of threads at their end or in signal handlers that interrupted another call's recording.
+/// Calls that are in no thread's counts, by source: those left out while recording is paused, those that came too late, and those
+/// of threads at their end or in signal handlers that interrupted another call's recording.
 pub static UNATTRIBUTED: [Counters; Source::ALL.len()] = [const { Counters::new() }; Source::ALL.len()];

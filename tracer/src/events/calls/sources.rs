@@ -1,4 +1,4 @@
-//! Who tells of calls, and what of.
+//! The sources of calls, and the parts of them that are recorded.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,42 +6,46 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::base::call_interface::{Function, Source};
 use hsa_sys::table::{FUNCTIONS, Kind};
 
-/// A source that tells of its calls.
+/// A source that has joined.
 #[derive(Debug)]
-pub struct Joined {
-    /// The names of its functions, by number.
+pub struct CallSource {
+    /// Names of the functions, by number.
     pub names: Vec<String>,
-    /// A flag by number: the calls are recorded.
+    /// True for recorded functions, by number.
     pub functions: Vec<bool>,
-    /// Arguments are recorded, too.
+    /// True if arguments are recorded.
     pub arguments: bool,
 }
 
-static SOURCES: [OnceLock<Joined>; Source::ALL.len()] = [const { OnceLock::new() }; Source::ALL.len()];
+static SOURCES: [OnceLock<CallSource>; Source::ALL.len()] = [const { OnceLock::new() }; Source::ALL.len()];
 
-static ARE_TOLD: AtomicBool = AtomicBool::new(false);
+static ANY_RECORDED: AtomicBool = AtomicBool::new(false);
 
-/// True where any source has calls that are recorded, so that ops carry the correlation id of their call.
+/// True if calls of any source are recorded, so that ops carry the correlation id of their call.
 #[inline]
 #[must_use]
-pub fn are_told() -> bool {
-    ARE_TOLD.load(Ordering::Relaxed)
+pub fn is_any_recorded() -> bool {
+    ANY_RECORDED.load(Ordering::Relaxed)
 }
 
-/// Takes a source in, the first time, with what is to be told of its calls; what that is.
-pub fn join(source: Source, names: Vec<String>, functions: Vec<bool>, arguments: bool) -> &'static Joined {
-    let joined = SOURCES[source as usize].get_or_init(|| Joined { names, functions, arguments });
+/// Adds a source the first time, and returns the selection that was made then.
+pub fn join(
+    source: Source,
+    names: Vec<String>,
+    functions: Vec<bool>,
+    arguments: bool,
+) -> &'static CallSource {
+    let joined = SOURCES[source as usize].get_or_init(|| CallSource { names, functions, arguments });
     if joined.functions.contains(&true) {
-        ARE_TOLD.store(true, Ordering::Relaxed);
+        ANY_RECORDED.store(true, Ordering::Relaxed);
     }
     joined
 }
 
-/// True where calls of the function are recorded.
 #[must_use]
-pub fn tells(function: Function) -> bool {
+pub fn is_recorded(function: Function) -> bool {
     let joined = function.source().and_then(|source| SOURCES[source as usize].get());
-    joined.and_then(|joined| joined.functions.get(function.number())).is_some_and(|&is_told| is_told)
+    joined.and_then(|joined| joined.functions.get(function.number())).is_some_and(|&is_recorded| is_recorded)
 }
 
 #[must_use]
@@ -50,7 +54,7 @@ pub fn name(function: Function) -> Option<&'static str> {
     joined.names.get(function.number()).map(String::as_str)
 }
 
-/// The category of the calls in the file.
+/// The category of the function's calls in the file.
 #[must_use]
 pub fn category(function: Function) -> Option<&'static str> {
     match function.source()? {
@@ -59,7 +63,7 @@ pub fn category(function: Function) -> Option<&'static str> {
     }
 }
 
-/// A table of HSA, as the file and RTL_HSA_API_FILTER call it.
+/// A table of HSA, as it is called in the file and in RTL_HSA_API_FILTER.
 #[must_use]
 pub const fn table(kind: Kind) -> &'static str {
     match kind {
@@ -68,7 +72,7 @@ pub const fn table(kind: Kind) -> &'static str {
     }
 }
 
-/// The type of what its functions return.
+/// The type that functions of the source return.
 #[must_use]
 pub const fn status(source: Source) -> &'static str {
     match source {
@@ -77,7 +81,7 @@ pub const fn status(source: Source) -> &'static str {
     }
 }
 
-/// The domain of the calls in the file.
+/// The domain of the source's calls in the file.
 #[must_use]
 pub const fn domain(source: Source) -> &'static str {
     match source {

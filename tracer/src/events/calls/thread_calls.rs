@@ -1,4 +1,4 @@
-//! The calls that a thread is in, and what it puts into its queue.
+//! The thread's own state of its calls, and the events that it puts into its queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,46 +12,43 @@ use crate::base::clock;
 use crate::events::event::Event;
 use crate::events::event_queue::EventQueue;
 
-/// Numbers that a thread takes at once.
+/// A thread takes this many numbers at once.
 const AT_ONCE: u64 = 64;
 
 /// The last number that was given to a thread.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
-/// The calls that a thread is in.
 pub struct ThreadCalls {
     shown: Arc<Shown>,
-    /// The last number given to a call, and the last one that the thread may give.
+    /// The last number given to a call; `last` is the last one that the thread may give.
     number: u64,
     last: u64,
-    /// The first one that it gave. A call with a smaller one was begun by the parent of a fork.
+    /// The first number that the thread gave. A call with a smaller one was begun by the parent of a fork.
     pub first: u64,
-    /// The innermost call that the thread is in; 0 for none.
+    /// The innermost open call; 0 for none.
     innermost: u64,
-    /// How many calls of each source it is in.
+    /// Number of open calls by source.
     open: [u32; Source::ALL.len()],
-    /// How many that are shown.
+    /// Number of open calls that are shown.
     depth: usize,
 }
 
-/// A call as it begins.
-pub struct Beginning {
+pub struct CallStart {
     pub call: OpenCall,
-    /// A call of HSA that HIP makes: its ops belong to the call of HIP.
+    /// True for a call of HSA that HIP makes: its ops belong to the call of HIP.
     pub is_for_hip: bool,
 }
 
 impl ThreadCalls {
-    /// A thread that makes its first call; the recorder has `shown`, too.
+    /// The state of a thread that makes its first call; the recorder has `shown`, too.
     #[must_use]
     pub fn new(shown: Arc<Shown>) -> Self {
         let open = [0; Source::ALL.len()];
         Self { shown, number: 0, last: 0, first: u64::MAX, innermost: 0, open, depth: 0 }
     }
 
-    /// A call of this function begins.
     #[inline]
-    pub fn begin(&mut self, source: Source, function: Function) -> Beginning {
+    pub fn begin(&mut self, source: Source, function: Function) -> CallStart {
         if self.number == self.last {
             self.number = NUMBERS.fetch_add(AT_ONCE, Ordering::Relaxed);
             self.last = self.number + AT_ONCE;
@@ -65,11 +62,11 @@ impl ThreadCalls {
         let is_for_hip = source == Source::Hsa && self.open[Source::Hip as usize] > 0;
         let call = OpenCall { correlation, parent, start: clock::now(), function };
         self.shown.open.enter(&mut self.depth, &call);
-        Beginning { call, is_for_hip }
+        CallStart { call, is_for_hip }
     }
 
-    /// The call is over, and what is to be told of it is in the queue, or has found no room there. Only now it is none
-    /// of those that the thread is in: who looks at these first and empties the queue then meets every call.
+    /// Ends a call after its events are in the queue, or have found no room there. It is open until then, so that a reader that
+    /// looks at open calls first and then empties the queue sees every call.
     #[inline]
     pub fn end(&mut self, source: Source, call: &Call, is_sent: bool) {
         self.innermost = call.parent;
@@ -82,11 +79,11 @@ impl ThreadCalls {
     }
 }
 
-/// Hands a call over with what belongs to it, all of it or nothing: what belongs to a call that has found no room would
-/// belong to the next one.
+/// Puts a call with its parameters and arguments into the queue, all of it or nothing: parameters of a call that has found no
+/// room would belong to the next one.
 #[inline]
 pub fn send(queue: &mut EventQueue, params: Option<CallParams>, arguments: &[u8], call: Call) -> bool {
-    let pieces = Piece::of(arguments);
+    let pieces = Piece::split(arguments);
     let has_room = queue.make_room(usize::from(params.is_some()) + pieces.len() + 1);
     if has_room {
         params.into_iter().for_each(|params| queue.push(Event::Params(params)));
@@ -96,13 +93,13 @@ pub fn send(queue: &mut EventQueue, params: Option<CallParams>, arguments: &[u8]
     has_room
 }
 
-/// Counts one more; nobody else writes this count. Who has read it sees what was done before.
+/// Adds 1 to a count that nobody else writes. A reader of the count sees everything that was done before.
 #[inline]
 fn count(counter: &AtomicU64) {
     counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
-/// Numbers from here on are larger than this one: the dispatches so far have those up to it.
+/// Makes numbers from here on larger than `last`, because earlier dispatches have the numbers up to it.
 pub fn number_from(last: u64) {
     NUMBERS.fetch_max(last, Ordering::Relaxed);
 }

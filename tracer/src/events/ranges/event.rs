@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::text::Text;
 
-/// Numbers of ranges (`roctxId`) that were given away.
+/// The number of ranges (`roctxId`) so far.
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
 /// The number of a new range, from 1.
@@ -14,23 +14,22 @@ pub fn new_number() -> u64 {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// A range begins within those that are open in the thread.
+pub enum RangeEventKind {
+    /// Begins a range within the open ones of the thread.
     Push,
-    /// The innermost range of the thread ends.
+    /// Ends the innermost range of the thread.
     Pop,
     Mark,
-    /// A range begins that any thread may end.
+    /// Begins a range that any thread may end.
     Start,
-    /// One of those ends.
+    /// Ends a started range.
     Stop,
-    /// The thread has a name.
     NameThread,
-    /// An agent has a name: the handle of its `hsa_agent_t`.
+    /// Names an agent by the handle of its `hsa_agent_t`.
     NameAgent,
-    /// A device of HIP has a name: its number.
+    /// Names a device of HIP by its number.
     NameDevice,
-    /// A stream of HIP has a name: its address.
+    /// Names a stream of HIP by its address.
     NameStream,
 }
 
@@ -42,5 +41,5 @@ pub struct RangeEvent {
     pub number: u64,
     /// Meaningless where a range ends.
     pub text: &'static Text,
-    pub what: What,
+    pub what: RangeEventKind,
 }

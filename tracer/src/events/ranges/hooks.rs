@@ -1,9 +1,9 @@
-//! The ranges of the calling thread. `begin` begins a recording where there is none yet.
+//! Begin and end of ranges in the calling thread. `begin` begins a recording where there is none yet.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::event::{RangeEvent, What, new_number};
+use super::event::{RangeEvent, RangeEventKind, new_number};
 use super::text::{NOT_KEPT, TEXTS};
 use crate::base::clock;
 use crate::base::cost::HOOKS;
@@ -14,14 +14,14 @@ use crate::events::thread;
 use crate::events::thread_state::{ThreadState, has_queue, with_state};
 
 thread_local! {
-    /// Ranges that are open, recorded or not. Without a destructor: it lives as long as the thread.
+    /// Number of open ranges, recorded or not. It needs no destructor, so it lives as long as the thread.
     static LEVEL: Cell<u32> = const { Cell::new(0) };
 }
 
-/// What roctxRangeStartA returned last.
+/// The last result of roctxRangeStartA.
 static STARTED: AtomicU64 = AtomicU64::new(0);
 
-/// A range begins within the others; the level that it is at, from 0.
+/// Begins a range within the others; returns its level, from 0.
 #[inline]
 pub fn push(text: &[u8], begin: impl FnOnce()) -> u32 {
     let level = LEVEL.get();
@@ -35,14 +35,14 @@ pub fn push(text: &[u8], begin: impl FnOnce()) -> u32 {
     level
 }
 
-/// The innermost range ends; the level that it was at, `None` where none is open.
+/// Ends the innermost range; returns its level, `None` where none is open.
 #[inline]
 pub fn pop() -> Option<u32> {
     let level = LEVEL.get().checked_sub(1)?;
     LEVEL.set(level);
     if has_queue() {
         let timed = HOOKS.begin();
-        // Whether or not recording is paused by now.
+        // The end is recorded even if recording is paused by now.
         let _ = with_state(|ThreadState { queue, ranges, .. }| {
             if ranges.is_above(level as usize) {
                 ranges.pop_to(queue, level as usize, clock::now());
@@ -54,41 +54,39 @@ pub fn pop() -> Option<u32> {
     Some(level)
 }
 
-/// An instant.
+/// Records an instant.
 pub fn mark(text: &[u8], begin: impl FnOnce()) {
     record(begin, |state| {
         let (text, number) = (TEXTS.find(text), new_number());
-        state.send(RangeEvent { time: clock::now(), number, text, what: What::Mark })
+        state.send(RangeEvent { time: clock::now(), number, text, what: RangeEventKind::Mark })
     });
 }
 
-/// A range begins that any thread may end; its id, from 1.
+/// Begins a range that any thread may end; returns its id, from 1.
 pub fn start(text: &[u8], begin: impl FnOnce()) -> u64 {
     let number = STARTED.fetch_add(1, Ordering::Relaxed) + 1;
     record(begin, |state| {
         let text = TEXTS.find(text);
-        state.send(RangeEvent { time: clock::now(), number, text, what: What::Start })
+        state.send(RangeEvent { time: clock::now(), number, text, what: RangeEventKind::Start })
     });
     number
 }
 
-/// The range with this id ends.
 pub fn stop(number: u64, begin: impl FnOnce()) {
     let time = clock::now();
     if number == 0 || number > STARTED.load(Ordering::Relaxed) {
         return;
     }
-    let event = RangeEvent { time, number, text: &NOT_KEPT, what: What::Stop };
+    let event = RangeEvent { time, number, text: &NOT_KEPT, what: RangeEventKind::Stop };
     if recording_state::state() == RecordingState::Paused {
-        // It may have begun before.
+        // The range may have begun before recording was paused.
         let _ = with_state(|state| state.send(event));
     } else {
         record(begin, |state| state.send(event));
     }
 }
 
-/// Something has a name.
-pub fn name(what: What, number: u64, text: &[u8], begin: impl FnOnce()) {
+pub fn name(what: RangeEventKind, number: u64, text: &[u8], begin: impl FnOnce()) {
     let event = RangeEvent { time: 0, number, text: TEXTS.find(text), what };
     if recording_state::state() == RecordingState::Idle {
         begin();
@@ -96,7 +94,7 @@ pub fn name(what: What, number: u64, text: &[u8], begin: impl FnOnce()) {
     let _ = with_state(|state| state.send(event));
 }
 
-/// From now on, whether nothing that the calling thread does is recorded.
+/// Starts or stops leaving out everything that the calling thread does.
 pub fn pause(is_paused: bool) {
     thread::pause(is_paused);
     let innermost = with_state(|state| state.ranges.innermost());
@@ -115,7 +113,7 @@ impl ThreadState {
     }
 }
 
-/// Does something that is recorded, or counts why it is not.
+/// Runs `act` where recording is on, and counts the reason where it is not or `act` fails.
 #[inline]
 fn record(begin: impl FnOnce(), act: impl FnOnce(&mut ThreadState) -> Result<(), Lost>) {
     if !recording_state::is_open() && !recording_state::opens(&UNHANDED, begin) {

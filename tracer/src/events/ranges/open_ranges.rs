@@ -1,21 +1,19 @@
 //! The ranges that are open in a thread.
 
-use super::event::{RangeEvent, What, new_number};
+use super::event::{RangeEvent, RangeEventKind, new_number};
 use super::text::{NOT_KEPT, Text};
 use crate::base::counters::Lost;
 use crate::events::event::Event;
 use crate::events::event_queue::EventQueue;
 
-/// How deep recorded ranges of a thread may be nested.
+/// Limit on the depth of a thread's nested recorded ranges.
 pub const DEEPEST: usize = 1024;
 
-/// Those of a thread.
-///
-/// Ranges that are not recorded (the recording was paused, or there was no room) leave no trace here: levels are
-/// counted elsewhere, and what is recorded knows the level that it is at.
+/// Ranges that are not recorded (the recording was paused, or there was no room) are not noted here: levels are counted
+/// elsewhere, and recorded ranges have their level.
 #[derive(Debug, Default)]
 pub struct OpenRanges {
-    /// By level: the innermost range that was recorded down to there; 0 for none.
+    /// Indexed by level: the innermost range that was recorded down to there; 0 for none.
     frames: Vec<u64>,
 }
 
@@ -26,10 +24,10 @@ impl OpenRanges {
         self.frames.last().copied().unwrap_or(0)
     }
 
-    /// A range begins at this level. The queue keeps room for its end.
+    /// Begins a range at this level, and keeps room in the queue for its end.
     ///
     /// # Errors
-    /// Why it is not recorded: [`Lost::Bounds`] where [`DEEPEST`] ranges are open in the thread, or [`Lost::Behind`].
+    /// [`Lost::Bounds`] where [`DEEPEST`] ranges are open in the thread, or [`Lost::Behind`].
     #[inline]
     pub fn push(
         &mut self,
@@ -52,23 +50,23 @@ impl OpenRanges {
         self.frames.resize(level, self.innermost());
         self.frames.push(number);
         queue.reserve();
-        queue.push(Event::Range(RangeEvent { time, number, text, what: What::Push }));
+        queue.push(Event::Range(RangeEvent { time, number, text, what: RangeEventKind::Push }));
         Ok(())
     }
 
-    /// Whether a range at this level, or above it, may have been recorded.
+    /// True if a range at this level, or above it, may have been recorded.
     #[inline]
     pub fn is_above(&self, level: usize) -> bool {
         self.frames.len() > level
     }
 
-    /// The range at this level, and any above it, ends.
+    /// Ends the range at this level, and any above it.
     #[inline]
     pub fn pop_to(&mut self, queue: &mut EventQueue, level: usize, time: i64) {
         while self.frames.len() > level {
             let number = self.frames.pop().unwrap_or(0);
             if number != self.innermost() {
-                let event = RangeEvent { time, number, text: &NOT_KEPT, what: What::Pop };
+                let event = RangeEvent { time, number, text: &NOT_KEPT, what: RangeEventKind::Pop };
                 queue.push_reserved(Event::Range(event));
             }
         }

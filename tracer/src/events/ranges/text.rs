@@ -1,8 +1,8 @@
 //! The texts of ranges, each kept once for all threads.
 //!
-//! A table that is only ever added to: a thread finds a text that any thread has used before without a lock and without
-//! allocating. Nothing is ever removed, so the number and the bytes of different texts are bounded; what comes beyond
-//! that is called [`UNKEPT`].
+//! The table only grows: a thread finds a text that any thread has used before without a lock and without allocating. Because
+//! nothing is removed, the number and the bytes of different texts are bounded; texts beyond the bounds are recorded as
+//! [`UNKEPT`].
 
 use std::borrow::Cow;
 use std::hash::Hasher;
@@ -12,19 +12,18 @@ use rustc_hash::FxHasher;
 
 use crate::base::published::Published;
 
-/// Bytes of a text that are kept.
+/// Limit in bytes on a text.
 pub const LONGEST: usize = 16 << 10;
 
-/// Different texts that are kept. Miri, which looks at each place whenever the table is borrowed, has fewer.
+/// Limit on the number of texts. Miri, which looks at each place whenever the table is borrowed, has fewer.
 pub const MOST: usize = if cfg!(miri) { 1 << 8 } else { 1 << 17 };
 
-/// Bytes of all of them.
+/// Limit in bytes on all texts together.
 pub const MOST_BYTES: usize = 32 << 20;
 
-/// What a text beyond the bounds is called in the file.
+/// Stands in the file for a text beyond the bounds.
 pub const UNKEPT: &str = "(text not kept)";
 
-/// A text that the application gave.
 #[derive(Debug)]
 pub struct Text {
     /// Counts from 1; 0 is [`UNKEPT`].
@@ -34,12 +33,12 @@ pub struct Text {
 }
 
 impl Text {
-    /// As it is in the file: what is no UTF-8 is replaced.
+    /// The text for the file, in which bytes that are no UTF-8 are replaced.
     pub fn spoken(&self) -> Cow<'_, str> {
         if self.bytes.len() < LONGEST {
             return String::from_utf8_lossy(&self.bytes);
         }
-        // It was cut, perhaps within a letter.
+        // The text was cut, perhaps within a character.
         let end =
             (LONGEST - 3..LONGEST).rev().find(|&at| self.bytes[at] & 0xc0 != 0x80).unwrap_or(LONGEST - 1);
         String::from_utf8_lossy(&self.bytes[..end]) + "…"
@@ -49,14 +48,13 @@ impl Text {
 /// The text of a range beyond the bounds.
 pub static NOT_KEPT: Text = Text { number: 0, hash: 0, bytes: Cow::Borrowed(UNKEPT.as_bytes()) };
 
-/// A table of `N` places, a power of two, of which half are used at most.
+/// A table of `N` places, a power of two, at most half of which are used.
 pub struct Texts<const N: usize> {
     places: [Published<Text>; N],
     count: AtomicU32,
     bytes: AtomicUsize,
 }
 
-/// The texts of this process.
 pub static TEXTS: Texts<{ 2 * MOST }> = Texts::new();
 
 impl<const N: usize> Texts<N> {
@@ -64,7 +62,7 @@ impl<const N: usize> Texts<N> {
         Self { places: [const { Published::new() }; N], count: AtomicU32::new(0), bytes: AtomicUsize::new(0) }
     }
 
-    /// The text with these bytes, of which the first [`LONGEST`] count. [`NOT_KEPT`] where it is one too many.
+    /// Finds or adds the text with these bytes, of which the first [`LONGEST`] count. [`NOT_KEPT`] beyond the bounds.
     #[inline]
     pub fn find(&self, bytes: &[u8]) -> &'static Text {
         let bytes = &bytes[..bytes.len().min(LONGEST)];
@@ -87,14 +85,14 @@ impl<const N: usize> Texts<N> {
         &NOT_KEPT
     }
 
-    /// What is in the place after the text was put there, unless another thread was faster. `None` at the bounds.
+    /// Adds a text at a free place; returns the text that is there then, which may be another thread's. `None` at the bounds.
     #[cold]
     fn add(&self, place: &Published<Text>, hash: u64, bytes: &[u8]) -> Option<&'static Text> {
         let count = self.count.load(Ordering::Relaxed) as usize;
         if count >= N / 2 || self.bytes.load(Ordering::Relaxed) + bytes.len() > MOST_BYTES {
             return None;
         }
-        // Threads that meet here may each take a number of which one is never used, and pass the bounds by one.
+        // Threads that come here together may each take a number, one of which is never used, and pass the bounds by one.
         let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
         self.bytes.fetch_add(bytes.len(), Ordering::Relaxed);
         let text = Text { number, hash, bytes: Cow::Owned(bytes.to_vec()) };

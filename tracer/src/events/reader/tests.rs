@@ -1,4 +1,4 @@
-//! A thread's ranges against a model, and ranges that several threads have to do with.
+//! Tests of a thread's ranges against a model, and of ranges that several threads begin and end.
 
 use proptest::prelude::*;
 
@@ -8,17 +8,17 @@ use crate::base::counters::Lost;
 use crate::base::spsc::Bound;
 use crate::events::event_queue::EventQueue;
 use crate::events::ranges::annotation::MOST_STARTED;
-use crate::events::ranges::event::{RangeEvent, What};
+use crate::events::ranges::event::{RangeEvent, RangeEventKind};
 use crate::events::ranges::open_ranges::{DEEPEST, OpenRanges};
 use crate::events::ranges::text::TEXTS;
 
 static BOUND: Bound = Bound::new(usize::MAX, 2);
 
-/// What a reader has handed over.
+/// A sink of annotations.
 #[derive(Default)]
-struct Seen(Vec<Annotation>);
+struct SeenAnnotations(Vec<Annotation>);
 
-impl RecordSink for Seen {
+impl RecordSink for SeenAnnotations {
     fn annotate(&mut self, annotation: &Annotation) {
         self.0.push(*annotation);
     }
@@ -26,7 +26,7 @@ impl RecordSink for Seen {
     fn add_call(&mut self, _record: &CallRecord) {}
 }
 
-/// A thread's side.
+/// The side of a thread.
 struct Thread {
     queue: EventQueue,
     ranges: OpenRanges,
@@ -50,7 +50,7 @@ impl Thread {
         self.ranges.innermost()
     }
 
-    /// Whether there was room.
+    /// False where there is no room.
     fn send(&mut self, event: RangeEvent) -> bool {
         let has_room = self.queue.make_room(1);
         if has_room {
@@ -60,11 +60,11 @@ impl Thread {
     }
 }
 
-/// What a test's threads did, in one reader.
+/// Threads of a test with one reader.
 struct Threads {
     queues: Vec<Option<Thread>>,
     reader: Reader,
-    seen: Seen,
+    seen: SeenAnnotations,
 }
 
 impl Threads {
@@ -79,19 +79,19 @@ impl Threads {
             reader.queues.push(ReaderQueue::new(tid, events, Arc::default()));
             Some(Thread { queue, ranges: OpenRanges::default() })
         };
-        Self { queues: (0..count).map(queue).collect(), reader, seen: Seen::default() }
+        Self { queues: (0..count).map(queue).collect(), reader, seen: SeenAnnotations::default() }
     }
 
     fn queue(&mut self, thread: usize) -> &mut Thread {
         self.queues[thread].as_mut().unwrap()
     }
 
-    fn send(&mut self, thread: usize, what: What, number: u64, time: i64) {
+    fn send(&mut self, thread: usize, what: RangeEventKind, number: u64, time: i64) {
         let event = RangeEvent { time, number, text: TEXTS.find(b"sent"), what };
         assert!(self.queue(thread).send(event));
     }
 
-    /// Reads until there is nothing.
+    /// Reads until all queues are empty.
     fn read(&mut self) {
         let counters = Counters::default();
         while self.reader.read([&counters, &counters], &mut self.seen) > 0 {}
@@ -110,11 +110,11 @@ impl Threads {
     }
 }
 
-/// What a thread of the model does.
+/// A step of a thread of the model.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Push,
-    /// While recording is paused.
+    /// A push while recording is paused.
     PushUnrecorded,
     Pop,
     Read,
@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn ranges_nest_as_a_stack_does_whatever_was_not_recorded(steps in prop::collection::vec(step(), 0..300)) {
         let mut threads = Threads::new(1);
-        // Of each open range: its start where it was recorded, and the number that dispatches then carry.
+        // For each open range, the model has its start if it was recorded, and the number that dispatches then carry.
         let mut model: Vec<(Option<i64>, u64)> = Vec::new();
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         for (time, step) in (1..).zip(steps) {
@@ -159,7 +159,7 @@ proptest! {
         }
         found.extend(threads.ranges());
         prop_assert_eq!(found, expected);
-        // What is open when the thread ends has a start and no end.
+        // Ranges that are open when the thread ends have a start and no end.
         threads.queues.clear();
         let open = model.iter().zip(0..).filter_map(|((start, _), level)| Some((level, (*start)?)));
         let open: Vec<_> = open.map(|(level, start): (u32, _)| (format!("level {level}"), 0, start, None)).collect();
@@ -171,11 +171,11 @@ proptest! {
 #[test]
 fn a_started_range_is_stopped_by_any_thread_and_whichever_is_read_first() {
     let mut threads = Threads::new(2);
-    threads.send(0, What::Start, 1, 10);
-    threads.send(1, What::Stop, 1, 20);
-    // The ring of thread 0 is read first, so this end comes before its beginning.
-    threads.send(0, What::Stop, 2, 40);
-    threads.send(1, What::Start, 2, 30);
+    threads.send(0, RangeEventKind::Start, 1, 10);
+    threads.send(1, RangeEventKind::Stop, 1, 20);
+    // The queue of thread 0 is read first, so this end comes before its beginning.
+    threads.send(0, RangeEventKind::Stop, 2, 40);
+    threads.send(1, RangeEventKind::Start, 2, 30);
     let sent = |tid, start, end| ("sent".to_owned(), tid, start, Some(end));
     assert_eq!(threads.ranges(), [sent(0, 10, 20), sent(1, 30, 40)]);
 }
@@ -183,9 +183,9 @@ fn a_started_range_is_stopped_by_any_thread_and_whichever_is_read_first() {
 #[test]
 fn an_end_without_a_beginning_is_forgotten() {
     let mut threads = Threads::new(1);
-    threads.send(0, What::Start, 1, 10);
-    threads.send(0, What::Stop, 1, 20);
-    threads.send(0, What::Stop, 1, 30);
+    threads.send(0, RangeEventKind::Start, 1, 10);
+    threads.send(0, RangeEventKind::Stop, 1, 20);
+    threads.send(0, RangeEventKind::Stop, 1, 30);
     assert_eq!(threads.ranges().len(), 1);
     assert_eq!(threads.reader.started.early(), 0);
 }
@@ -195,7 +195,7 @@ fn what_is_open_at_the_end_of_a_recording_has_no_end_and_is_not_in_the_next_one(
     let mut threads = Threads::new(1);
     let text = TEXTS.find(b"around");
     threads.queue(0).push(0, text, 5).unwrap();
-    threads.send(0, What::Start, 1, 7);
+    threads.send(0, RangeEventKind::Start, 1, 7);
     threads.read();
     threads.reader.close_ranges(&mut threads.seen);
     assert_eq!(threads.ranges(), [("around".to_owned(), 0, 5, None), ("sent".to_owned(), 0, 7, None)]);
@@ -214,7 +214,7 @@ fn a_queue_always_has_room_for_the_ends_of_ranges() {
     for level in 0..500 {
         threads.queue(0).push(level, text, 1).unwrap();
     }
-    while threads.queue(0).send(RangeEvent { time: 1, number: 0, text, what: What::Mark }) {}
+    while threads.queue(0).send(RangeEvent { time: 1, number: 0, text, what: RangeEventKind::Mark }) {}
     assert_eq!(threads.queue(0).push(500, text, 2), Err(Lost::Behind));
     threads.queue(0).pop_to(0, 3);
     assert_eq!(threads.queue(0).innermost(), 0);
@@ -239,7 +239,7 @@ fn ranges_beyond_the_bounds_are_refused_and_those_around_them_are_not() {
 
     let mut threads = Threads::new(1);
     for number in 1..=MOST_STARTED as u64 + 1 {
-        threads.send(0, What::Start, number, 1);
+        threads.send(0, RangeEventKind::Start, number, 1);
         threads.read();
     }
     let untracked = threads.seen.0.iter().filter(|seen| matches!(seen, Annotation::Untracked)).count();

@@ -1,4 +1,4 @@
-//! Copies: the calls that ask for one, and those about their times.
+//! Hooks of the functions that copy, and of those for the times of copies.
 
 use std::ffi::{c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,14 +15,14 @@ use hsa_sys::table;
 use super::guard::{guarded, original, release};
 use crate::base::api::Tables;
 use crate::base::log;
-use crate::collect::copies::{Begun, Copies};
+use crate::collect::copies::{Copies, StartedCopy};
 use crate::collect::copy_or_barrier::Copy;
 use crate::collect::signals::Signal;
 use crate::intercept::context::{self, Context};
 
 pub(super) mod batches;
 
-/// Puts the hooks into the tables, where the runtime has these functions.
+/// Installs the hooks of the functions that the runtime has.
 pub(super) fn install(tables: &Tables) {
     tables.replace(&table::MEMORY_ASYNC_COPY, async_copy);
     tables.replace(&table::MEMORY_ASYNC_COPY_ON_ENGINE, async_copy_on_engine);
@@ -40,17 +40,17 @@ pub(super) fn install(tables: &Tables) {
     tables.replace(&table::GET_ASYNC_COPY_TIME, get_async_copy_time);
 }
 
-/// The tracer that records copies, whether it still does or not.
+/// The context that records copies, even after its recording has ended.
 fn recording() -> Option<(&'static Context, &'static Copies)> {
     let tracer = context::get()?;
     Some((tracer, tracer.copies.as_ref()?))
 }
 
-/// An end of a copy: whose memory it is said to be, and where it is.
+/// One end of a copy: the agent that the program names for the memory, and the address.
 type End = (hsa_agent_t, *const c_void);
 
-/// Which GPUs are read from and written to. Programs may give one agent for both ends, regardless of the owner of the memory (HIP
-/// does so for large copies between GPUs); newer runtimes then look for themselves, and so do we.
+/// The GPUs that are read from and written to. Programs may name one agent for both ends, regardless of the owner of the memory
+/// (HIP does so for large copies between GPUs); newer runtimes then look the owner up, and so does this.
 fn between(tracer: &Context, ends: [End; 2]) -> [Option<u16>; 2] {
     let is_said = ends[0].0.handle != ends[1].0.handle;
     ends.map(|(agent, address)| {
@@ -59,9 +59,9 @@ fn between(tracer: &Context, ends: [End; 2]) -> [Option<u16>; 2] {
     })
 }
 
-/// The handle of the agent whose memory this is, where the runtime knows.
+/// Handle of the agent that owns the memory, if the runtime knows it.
 fn owner(tracer: &Context, address: *const c_void) -> Option<u64> {
-    let ask = tracer.api.pointer_info?;
+    let pointer_info = tracer.api.pointer_info?;
     let size = u32::try_from(size_of::<hsa_amd_pointer_info_t>()).ok()?;
     let mut info = hsa_amd_pointer_info_t {
         size,
@@ -73,13 +73,13 @@ fn owner(tracer: &Context, address: *const c_void) -> Option<u64> {
         agentOwner: hsa_agent_t { handle: 0 },
         global_flags: 0,
     };
-    // SAFETY: any address may be asked about; `info` says its size and outlives the call, nothing else is asked for.
-    let status = unsafe { ask(address, &raw mut info, None, null_mut(), null_mut()) };
+    // SAFETY: any address may be looked up; `info` has its size in it and outlives the call, and no list is requested.
+    let status = unsafe { pointer_info(address, &raw mut info, None, null_mut(), null_mut()) };
     (status == HSA_STATUS_SUCCESS && info.agentOwner.handle != 0).then_some(info.agentOwner.handle)
 }
 
-/// Has the runtime copy `bytes`, by `run`, with the application's signal or one of ours. `between` says which GPUs it is
-/// copied from and to.
+/// Makes the runtime copy `bytes` by `run`, with the application's signal or one of ours. `between` returns the GPUs at both
+/// ends.
 fn copied(
     signal: hsa_signal_t,
     bytes: u64,
@@ -96,7 +96,7 @@ fn copied(
         return run(signal);
     };
     let status = run(begun.own().map_or(signal, |handle| hsa_signal_t { handle }));
-    // Also when the recording has ended meanwhile: someone may wait for what we forward.
+    // This is done even if the recording has ended meanwhile: a thread may wait for a signal that the tracer forwards.
     let finished = catch_unwind(AssertUnwindSafe(|| {
         let Some((tracer, copies)) = recording() else { return };
         match status {
@@ -116,22 +116,22 @@ fn begin(
     signal: hsa_signal_t,
     bytes: u64,
     between: impl FnOnce(&Context) -> [Option<u16>; 2],
-) -> Option<(Signal, Begun)> {
+) -> Option<(Signal, StartedCopy)> {
     let copies = tracer.copies()?;
     if signal.handle == 0 {
         return None;
     }
-    // SAFETY: the application keeps the signal of a copy alive until that has completed.
+    // SAFETY: the application keeps the signal of a copy alive until the copy has completed.
     let app = unsafe { Signal::new(signal.handle) };
-    if !app.tells_of_copies() {
+    if !app.has_copy_times() {
         return None;
     }
     let [source, destination] = between(tracer);
     Some((app, copies.begin(Copy { bytes, source, destination }, app, &tracer.shared)))
 }
 
-/// Declares the hook of a copy: its parameters, of which the first one named is the signal, how many bytes are copied, and between
-/// which GPUs.
+/// Declares the hook of a copy: its parameters, of which the first one named is the signal, the number of bytes, and the GPUs at
+/// both ends.
 macro_rules! copy {
     ($name:ident, $completion:ident, ($($argument:ident: $type:ty),+ $(,)?), $bytes:expr, $between:expr) => {
         unsafe extern "C" fn $name($($argument: $type),+) -> hsa_status_t {
@@ -191,12 +191,12 @@ copy!(
         dependencies: *const hsa_signal_t,
         completion: hsa_signal_t,
     ),
-    // SAFETY: null, or the caller's, who wants the runtime to read it.
+    // SAFETY: the pointer is null or to a range, which the caller passes to the runtime.
     unsafe { range.as_ref() }.map_or(0, |range| [range.x, range.y, range.z].map(u64::from).iter().product()),
     |tracer| {
         let gpu = tracer.gpu(agent.handle);
         let end = |end: *const hsa_pitched_ptr_t| {
-            // SAFETY: null, or the caller's, who wants the runtime to read it.
+            // SAFETY: the pointer is null or to a pitched pointer, which the caller passes to the runtime.
             let base = unsafe { end.as_ref() }.map_or(null(), |end| end.base.cast_const());
             (agent, base)
         };
@@ -208,7 +208,7 @@ copy!(
     }
 );
 
-/// Copies keep their times, without which they cannot be recorded; what the application asked for is remembered.
+/// Copies keep their times, without which they cannot be recorded; the application's request is noted.
 unsafe extern "C" fn async_copy_enable(enable: bool) -> hsa_status_t {
     let Some(tracer) = context::get() else { return HSA_STATUS_ERROR };
     if enable {
@@ -217,19 +217,19 @@ unsafe extern "C" fn async_copy_enable(enable: bool) -> hsa_status_t {
     original!(async_copy_enable(true))
 }
 
-/// To a program that never asked for times of its copies the runtime says that there are none.
+/// A program that never enabled times of its copies gets the error that it would get without the tracer.
 unsafe extern "C" fn get_async_copy_time(
     signal: hsa_signal_t,
     time: *mut hsa_amd_profiling_async_copy_time_t,
 ) -> hsa_status_t {
-    let is_asked = context::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
+    let are_enabled = context::get().is_some_and(|tracer| tracer.times_copies.load(Ordering::Relaxed));
     let forwarded = guarded(|tracer| tracer.shared.copies.times(signal.handle)).flatten();
-    if let (Some((start, end)), true, false) = (forwarded, is_asked, time.is_null()) {
+    if let (Some((start, end)), true, false) = (forwarded, are_enabled, time.is_null()) {
         // SAFETY: the caller wants the times there.
         unsafe { *time = hsa_amd_profiling_async_copy_time_t { start: start as u64, end: end as u64 } };
         return HSA_STATUS_SUCCESS;
     }
-    if is_asked || time.is_null() {
+    if are_enabled || time.is_null() {
         return original!(get_async_copy_time(signal, time));
     }
     let mut unseen = hsa_amd_profiling_async_copy_time_t { start: 0, end: 0 };

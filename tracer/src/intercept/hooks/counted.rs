@@ -1,7 +1,8 @@
-//! Counted queues (`hsa_amd_counted_queue_acquire`), of which several share a queue of the hardware.
+//! Hooks of counted queues (`hsa_amd_counted_queue_acquire`), several of which share a queue of the hardware.
 //!
-//! The runtime makes them itself, and interceptors go on queues of `hsa_amd_queue_intercept_create` only. Queues of ours in their
-//! place would each take a queue of the hardware, of which there are few. So they are not recorded, which is reported and counted.
+//! The runtime makes them itself, and interceptors can be registered on queues of `hsa_amd_queue_intercept_create` only.
+//! Interceptible queues in their place would each take a queue of the hardware, of which there are few. So they are not recorded,
+//! which is reported and counted.
 
 use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
@@ -38,7 +39,7 @@ unsafe extern "C" fn acquire(
         guarded(|_| log::warn_once(&SAID, format_args!("packets on counted queues are not recorded")));
         // SAFETY: the runtime has put a queue there.
         let queue = unsafe { *queue };
-        // SAFETY: it has just been acquired.
+        // SAFETY: the queue has just been acquired.
         unsafe { unseen(agent, queue, Lost::Counted) };
     }
     status

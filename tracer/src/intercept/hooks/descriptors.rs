@@ -1,9 +1,9 @@
-//! Queues by descriptor (`hsa_amd_queue_create`), as HIP of ROCm 10 creates all of its queues.
+//! Hooks of queues by descriptor (`hsa_amd_queue_create`), as HIP of ROCm 10 creates all of its queues.
 //!
-//! The runtime makes plain queues of the descriptors, and `hsa_amd_queue_intercept_register` takes interceptible ones only. So
-//! an interceptible queue with the same properties is made in place of each queue that can be recorded. The plain one is never
-//! made: HIP holds a lock here that its callbacks take, and the destruction of a queue waits for them. A ring in the
-//! memory of the GPU becomes one in system memory (docs/design/dispatch.md).
+//! The runtime makes plain queues of the descriptors, and `hsa_amd_queue_intercept_register` takes interceptible ones only. So an
+//! interceptible queue with the same properties is made in place of each queue that can be recorded. The plain one is never made:
+//! HIP holds a lock here that its callbacks take, and the destruction of a queue waits for them. A ring in the memory of the GPU
+//! becomes one in system memory (docs/design/dispatch.md).
 
 use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ use crate::base::headroom;
 use crate::base::log;
 use crate::intercept::context::Context;
 
-/// The version of descriptors whose size and fields are known.
+/// The only version of descriptors whose size and fields are known.
 const VERSION: u16 = 1;
 
 /// `HSA_AMD_QUEUE_ENGINE_COMPUTE`.
@@ -31,11 +31,11 @@ const COMPUTE: u8 = 0;
 
 const PACKET_BYTES: u32 = 64;
 
-/// The flags of a descriptor whose meaning is known: the memory of the ring and of the queue's structure.
+/// Flags of a descriptor whose meaning is known: the memory of the ring and of the queue's structure.
 const KNOWN_FLAGS: u16 = 0b11;
 
-/// Attributes of `hsa_amd_queue_get_info` by which an application writes packets past the interceptor: the doorbell and the
-/// ring of metadata, which are those of the queue of the hardware, and the pointers of the ring.
+/// Attributes of `hsa_amd_queue_get_info` by which an application writes packets past the interceptor: the doorbell and the ring
+/// of metadata, which are those of the queue of the hardware, and the pointers of the ring.
 const DIRECT: [u32; 4] = [DOORBELL_ID, METADATA_RING, READ_POINTER, WRITE_POINTER];
 const DOORBELL_ID: u32 = 1;
 const METADATA_RING: u32 = 8;
@@ -61,7 +61,7 @@ unsafe extern "C" fn queue_create(
         return original(descriptors, count);
     }
     let rest = count - known.len() as u32;
-    // SAFETY: at most `count` descriptors on, which is the end of the caller's.
+    // SAFETY: the result is at most at the end of the caller's `count` descriptors.
     let unknown = unsafe { descriptors.add(known.len()) };
     let _turn = guarded(|tracer| tracer.creations.take());
     let of_known = known.iter_mut().map(|descriptor| {
@@ -76,14 +76,14 @@ unsafe extern "C" fn queue_create(
                 if !descriptor.queue.is_null() {
                     report_unrecorded(descriptor);
                     let why = if descriptor.engine == COMPUTE { Lost::Unintercepted } else { Lost::Engine };
-                    // SAFETY: the runtime has just created it.
+                    // SAFETY: the runtime has just created the queue.
                     unsafe { unseen(agent, descriptor.queue, why) };
                 }
                 status
             }
         }
     });
-    // As in the runtime, an error does not stop the others, and the first one counts.
+    // As in the runtime, an error does not stop the others, and the first one is returned.
     let first_error = |first, status| if first == HSA_STATUS_SUCCESS { status } else { first };
     let status = of_known.fold(HSA_STATUS_SUCCESS, first_error);
     if rest == 0 {
@@ -100,21 +100,21 @@ unsafe extern "C" fn queue_create(
     first_error(status, status_of_rest)
 }
 
-/// The descriptors up to the first of another version, whose size is not known.
+/// The descriptors up to the first one of another version, whose size is not known.
 ///
 /// # Safety
 /// `descriptors` is null or points to `count` descriptors, which nothing else uses meanwhile.
 unsafe fn known<'a>(descriptors: *mut QueueDescriptor, count: u32) -> &'a mut [QueueDescriptor] {
     let version = |at| {
-        // SAFETY: within the caller's descriptors, because those before it are of the known size.
+        // SAFETY: the pointer is within the caller's descriptors, because those before it are of the known size.
         let descriptor = unsafe { descriptors.add(at) };
-        // SAFETY: as above, and every version begins with its number.
+        // SAFETY: the pointer is within the caller's descriptors, and every version begins with its number.
         unsafe { (*descriptor).version }
     };
     let count = if descriptors.is_null() { 0 } else { count as usize };
     match (0..count).take_while(|&at| version(at) == VERSION).count() {
         0 => &mut [],
-        // SAFETY: the caller's promise, for descriptors of the known size.
+        // SAFETY: the caller promised `count` descriptors, and these are of the known size.
         known => unsafe { std::slice::from_raw_parts_mut(descriptors, known) },
     }
 }
@@ -142,8 +142,8 @@ fn report_unrecorded(descriptor: &QueueDescriptor) {
     }
 }
 
-/// An interceptible queue with the properties of the descriptor, which is recorded. `None` leaves the descriptor, and the error
-/// of one that is wrong, to the runtime.
+/// Makes an interceptible queue with the properties of the descriptor, and records it. `None` leaves the descriptor, and the
+/// error of one that is wrong, to the runtime.
 fn intercepted(
     tracer: &Context,
     gpu: u16,
@@ -160,7 +160,7 @@ fn intercepted(
     }
     let compute = &descriptor.compute;
     let create = |queue| {
-        // SAFETY: the arguments are the caller's; the result goes where our caller wants it.
+        // SAFETY: the arguments are the caller's, and the result goes to a place for a queue.
         unsafe {
             (tracer.api.intercept_create)(
                 agent,
@@ -181,7 +181,7 @@ fn intercepted(
         }
         // SAFETY: the runtime has just created the queue and written it there.
         let queue = unsafe { *queue };
-        // SAFETY: as above.
+        // SAFETY: the queue is alive, and the caller has a mask with the bits that the descriptor counts.
         let prepared = unsafe { prepare(tracer, queue, descriptor) };
         if prepared != HSA_STATUS_SUCCESS {
             destroy(tracer, queue);
@@ -191,8 +191,8 @@ fn intercepted(
     .ok()
 }
 
-/// Gives a queue the priority and the compute units of the descriptor; the status of the first call that fails. A mask of which
-/// the GPU lacks units is an error, as in the runtime.
+/// Gives a queue the priority and the compute units of the descriptor; returns the status of the first call that fails. A mask
+/// with units that the GPU lacks is an error, as in the runtime.
 ///
 /// # Safety
 /// The queue is alive, and the mask of the descriptor has the bits that it counts.
@@ -200,7 +200,7 @@ unsafe fn prepare(tracer: &Context, queue: *mut hsa_queue_t, descriptor: &QueueD
     let (api, compute) = (&tracer.api, &descriptor.compute);
     if descriptor.priority != HSA_AMD_QUEUE_PRIORITY_NORMAL {
         let status = match api.queue_set_priority {
-            // SAFETY: as the caller promised.
+            // SAFETY: the caller promised that the queue is alive.
             Some(set) => unsafe { set(queue, descriptor.priority) },
             None => HSA_STATUS_ERROR,
         };
@@ -210,7 +210,7 @@ unsafe fn prepare(tracer: &Context, queue: *mut hsa_queue_t, descriptor: &QueueD
     }
     match api.queue_cu_set_mask {
         _ if compute.cu_mask_count == 0 => HSA_STATUS_SUCCESS,
-        // SAFETY: as the caller promised.
+        // SAFETY: the caller promised that the queue is alive and the mask has these bits.
         Some(set) => unsafe { set(queue, compute.cu_mask_count, compute.cu_mask) },
         None => HSA_STATUS_ERROR,
     }
@@ -224,8 +224,8 @@ fn destroy(tracer: &Context, queue: *mut hsa_queue_t) {
     }
 }
 
-/// What would lead an application past the interceptor is refused for queues that are recorded: HIP then rings their doorbell
-/// by its signal.
+/// Refuses, for recorded queues, the attributes by which an application would pass by the interceptor: HIP then rings their
+/// doorbell by its signal.
 unsafe extern "C" fn queue_get_info(
     queue: *mut hsa_queue_t,
     attribute: u32,

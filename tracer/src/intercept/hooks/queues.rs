@@ -11,7 +11,7 @@ use crate::base::log;
 use crate::intercept::context::Context;
 use crate::intercept::staging::Ring;
 
-/// The application has got a queue whose packets are not seen.
+/// Registers a queue whose packets are not seen.
 ///
 /// # Safety
 /// The queue has just been created, and nothing destroys it yet.
@@ -25,8 +25,8 @@ pub(super) unsafe fn unseen(agent: hsa_agent_t, queue: *mut hsa_queue_t, why: Lo
     });
 }
 
-/// An interceptible queue that is recorded: the cooperative one that the GPU has already, or the one that `create` makes. The
-/// status of the runtime where it makes none.
+/// Returns a recorded queue: the cooperative one that the GPU has already, or the one that `create` makes. The error is the
+/// runtime's status.
 pub(super) fn recorded(
     tracer: &Context,
     gpu: u16,
@@ -43,11 +43,11 @@ pub(super) fn recorded(
         log::debug(format_args!("a queue cannot be intercepted ({status:#x})"));
         return Err(status);
     }
-    // SAFETY: an interceptible queue that has just been created.
+    // SAFETY: the queue is interceptible and has just been created.
     let registered = unsafe { record(tracer, gpu, queue) };
     if registered != HSA_STATUS_SUCCESS {
         log::warn(format_args!("a queue cannot be recorded ({registered:#x})"));
-        // SAFETY: as above; our hook sees its destruction.
+        // SAFETY: the queue has just been created, and our hook sees its destruction.
         unsafe { tracer.queue_unseen(queue, Lost::Unintercepted) };
     }
     if is_cooperative {
@@ -56,23 +56,22 @@ pub(super) fn recorded(
     Ok(queue)
 }
 
-/// Records the packets of a queue; the status of the runtime.
+/// Records the packets of a queue; returns the runtime's status.
 ///
 /// # Safety
 /// The queue is interceptible, has just been created, and nothing destroys it yet.
 unsafe fn record(tracer: &Context, gpu: u16, queue: *mut hsa_queue_t) -> hsa_status_t {
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised that the queue exists.
     let created = unsafe { *queue };
     let ring = Ring { queue: queue as u64, base: created.base_address as u64, size: u64::from(created.size) };
-    // SAFETY: as the caller promised.
+    // SAFETY: the caller promised that the queue exists.
     let profiled = unsafe { (tracer.api.set_profiler_enabled)(queue, 1) };
     if profiled != HSA_STATUS_SUCCESS {
         log::debug(format_args!("a queue without times ({profiled:#x})"));
     }
     let intercepted = tracer.queue_created(gpu, ring, created.doorbell_signal.handle);
-    // SAFETY: `intercepted` lives until `queue_destroy` knows that the queue is destroyed; where another way has destroyed it
-    // or is not known to have, for ever.
+    // SAFETY: `intercepted` lives until `queue_destroy` knows that the queue is destroyed, and for ever if that remains unknown.
     let interceptor = unsafe { &*intercepted }.interceptor();
-    // SAFETY: as above.
+    // SAFETY: the queue is interceptible, and `intercepted` lives as long as it, as above.
     unsafe { (tracer.api.intercept_register)(queue, interceptor, intercepted.cast_mut().cast()) }
 }

@@ -1,20 +1,19 @@
-//! The types of the arguments and results of HSA's functions, as they are passed.
+//! Types for the arguments and results of HSA's functions, with the layout in which they are passed.
 
 #![expect(unsafe_code, reason = "reads texts of C")]
 
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Write;
 
-/// Bytes that are kept of an argument that is a text.
+/// Limit in bytes on an argument that is a text.
 const LONGEST: usize = 64;
 
-/// `name=value, name=value`.
+/// Arguments in the form `name=value, name=value`.
 #[derive(Debug, Default)]
 pub struct Text(String);
 
 impl Text {
-    /// Adds an argument.
-    pub fn say(&mut self, name: &str, value: impl Argument) {
+    pub fn push(&mut self, name: &str, value: impl Argument) {
         if !self.0.is_empty() {
             self.0.push_str(", ");
         }
@@ -23,23 +22,20 @@ impl Text {
         value.write(&mut self.0);
     }
 
-    /// All of them.
     pub fn bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 }
 
 pub trait Argument {
-    /// Adds its value to a text.
     fn write(self, text: &mut String);
 }
 
-pub trait Returned {
-    /// The status that it is; 0 where it is something else.
+pub trait ReturnValue {
+    /// 0 for a type that is no status.
     fn status(&self) -> i32;
 }
 
-/// An `hsa_status_t`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Status(u32);
@@ -49,12 +45,11 @@ pub struct Status(u32);
 #[repr(transparent)]
 pub struct Handle(u64);
 
-/// An address.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Pointer(*mut c_void);
 
-/// A text of C, or null.
+/// A C string, or null.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Chars(*const c_char);
@@ -82,7 +77,7 @@ impl Argument for Chars {
         if self.0.is_null() {
             return text.push_str("0x0");
         }
-        // SAFETY: what the application gives the runtime as a text is one: it ends with a zero.
+        // SAFETY: the application passes this C string to the runtime, which reads it too.
         let bytes = unsafe { CStr::from_ptr(self.0) }.to_bytes();
         let kept = &bytes[..bytes.len().min(LONGEST)];
         let cut = if kept.len() < bytes.len() { ".." } else { "" };
@@ -102,7 +97,7 @@ macro_rules! numbers {
 
 numbers!(bool, u16, u32, i32, u64, i64);
 
-impl Returned for Status {
+impl ReturnValue for Status {
     fn status(&self) -> i32 {
         self.0 as i32
     }
@@ -110,7 +105,7 @@ impl Returned for Status {
 
 macro_rules! values {
     ($($value:ty),+) => {
-        $(impl Returned for $value {
+        $(impl ReturnValue for $value {
             fn status(&self) -> i32 {
                 0
             }
@@ -127,20 +122,20 @@ mod tests {
     #[test]
     fn arguments_are_written_by_name() {
         let mut text = Text::default();
-        text.say("agent", Handle(0xff));
-        text.say("size", 4096_u64);
-        text.say("force", true);
-        text.say("data", Pointer(std::ptr::null_mut()));
+        text.push("agent", Handle(0xff));
+        text.push("size", 4096_u64);
+        text.push("force", true);
+        text.push("data", Pointer(std::ptr::null_mut()));
         assert_eq!(text.bytes(), b"agent=0xff, size=4096, force=true, data=0x0");
     }
 
     #[test]
     fn texts_are_quoted_escaped_and_cut() {
         let mut text = Text::default();
-        text.say("options", Chars(std::ptr::null()));
-        text.say("name", Chars(c"a\"b\n".as_ptr()));
+        text.push("options", Chars(std::ptr::null()));
+        text.push("name", Chars(c"a\"b\n".as_ptr()));
         let long = std::ffi::CString::new("x".repeat(LONGEST + 1)).unwrap();
-        text.say("long", Chars(long.as_ptr()));
+        text.push("long", Chars(long.as_ptr()));
         let expected = format!(r#"options=0x0, name="a\"b\n", long="{}..""#, "x".repeat(LONGEST));
         assert_eq!(text.bytes(), expected.as_bytes());
     }

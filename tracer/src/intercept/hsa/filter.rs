@@ -1,23 +1,22 @@
-//! Which functions of HSA are asked for: where nothing is said none, where something is only left out all but that.
+//! Selects the functions of HSA to record: none without a filter, and with words to leave out only, all others.
 
 use hsa_sys::table::{FUNCTIONS, Function};
 
 use crate::base::filter::Filter;
 use crate::events::calls::sources;
 
-/// Decides on the calls of a function.
 #[must_use]
 pub fn takes(filter: &Filter, function: &Function) -> bool {
     filter.is_set() && filter.takes(|word| is_meant(word, function))
 }
 
-/// A line about the words that no function is meant by, if there are any.
+/// A warning about words that mean no function, if there are any.
 #[must_use]
 pub fn complaint(filter: &Filter) -> Option<String> {
     filter.complaint("HSA", |word| FUNCTIONS.iter().any(|function| is_meant(word, function)))
 }
 
-/// `core` and `ext` are the functions of a table, `all` and `*` those of both; any other word is a part of names.
+/// `core` and `ext` mean the functions of a table, `all` and `*` those of both; any other word is a part of names.
 fn is_meant(word: &str, function: &Function) -> bool {
     match word {
         "all" | "*" => true,
@@ -30,7 +29,7 @@ fn is_meant(word: &str, function: &Function) -> bool {
 mod tests {
     use super::*;
 
-    /// Functions that are taken, of `all` the number.
+    /// The functions that a filter takes.
     fn taken(wanted: &str, unwanted: &str) -> Vec<&'static str> {
         let filter = Filter { wanted: wanted.to_owned(), unwanted: unwanted.to_owned() };
         FUNCTIONS.iter().filter(|function| takes(&filter, function)).map(|function| function.name).collect()
@@ -58,7 +57,7 @@ mod tests {
         assert_eq!(taken("memory_copy", ""), ["hsa_memory_copy", "hsa_amd_memory_copy_engine_status"]);
         assert_eq!(taken("queue_destroy, agent_get_info", ""), ["hsa_agent_get_info", "hsa_queue_destroy"]);
         assert_eq!(taken("HSA_QUEUE", ""), Vec::<&str>::new());
-        // A longer word is no word for a table, although functions of it have `ext` in their names.
+        // This longer word is none for a table, although functions of it have `ext` in their names.
         assert!(taken("extension", "").contains(&"hsa_system_get_extension_table"));
     }
 

@@ -1,9 +1,9 @@
-//! Starting and ending the runtime, which counts how often it was started: each library of a process may do both for itself.
+//! Hooks of starting and ending the runtime, which counts its starts: each library of a process may do both for itself.
 //!
-//! The first call of `hsa_init` loads this library and the last one of `hsa_shut_down` ends the recording: neither can be told
-//! whole, and neither is told. The others are calls as any other. Which is the last is only known from below, because a thread
-//! that starts the runtime while another one is loading it is not seen: what may be the last one counts as that, until the
-//! runtime has gone on all the same.
+//! The first call of `hsa_init` loads this library and the last one of `hsa_shut_down` ends the recording, so neither can be
+//! recorded. The others are recorded like any call. The last one is not known exactly, because a thread that starts the runtime
+//! while another one is loading it is not seen: a call that may be the last one counts as that, until the runtime has gone on all
+//! the same.
 
 #![expect(unsafe_code, reason = "called by the application in place of the runtime")]
 
@@ -21,47 +21,46 @@ use crate::intercept::context;
 const START: u16 = Number::hsa_init as u16;
 const END: u16 = Number::hsa_shut_down as u16;
 
-/// How often the runtime was started and not ended again, at least.
+/// A lower bound on the number of starts that were not ended yet.
 static STARTS: Starts = Starts(AtomicUsize::new(0));
 
 #[derive(Debug)]
 struct Starts(AtomicUsize);
 
 impl Starts {
-    /// The runtime is being loaded.
+    /// Called while the runtime is being loaded.
     fn first(&self) {
         self.0.store(1, Ordering::Relaxed);
     }
 
-    /// Whether a start is not the first one.
+    /// True if a start is not the first one.
     fn is_further(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 
-    /// There was a further one.
     fn further(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The runtime is about to be ended; whether it will go on all the same.
+    /// Called before the runtime is ended; true if it goes on all the same.
     fn end(&self) -> bool {
         let starts =
             self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |starts| starts.checked_sub(1));
         starts.is_ok_and(|starts| starts > 1)
     }
 
-    /// It has gone on: there was a start that was not seen.
+    /// Called when the runtime has gone on, so there was a start that was not seen.
     fn goes_on(&self) {
         self.0.fetch_max(1, Ordering::Relaxed);
     }
 }
 
-/// Whether the function with this number is told of here, not by a thunk.
-pub(super) fn are_told(number: usize) -> bool {
+/// True if calls of the function are recorded here, not by a thunk.
+pub(super) fn is_hooked(number: usize) -> bool {
     [START, END].map(usize::from).contains(&number)
 }
 
-/// The runtime has been loaded. That it ends is noticed by [`crate::intercept::hooks`].
+/// Called when the runtime has been loaded. Its end is noticed by [`crate::intercept::hooks`].
 pub fn install(tables: &Tables) {
     STARTS.first();
     tables.replace_core(|core| core.hsa_init_fn = Some(init));
@@ -71,34 +70,33 @@ unsafe extern "C" fn init() -> hsa_status_t {
     let Some(original) = context::get().and_then(|tracer| tracer.api.core.hsa_init_fn) else {
         return HSA_STATUS_ERROR;
     };
-    // SAFETY: the runtime's own function, which was in the table before this one.
+    // SAFETY: this is the runtime's own function, which was in the table before this one.
     let original = || unsafe { original() };
     if !STARTS.is_further() {
         return original();
     }
-    let status = told(START, original);
+    let status = call_recorded(START, original);
     if status == HSA_STATUS_SUCCESS {
         STARTS.further();
     }
     status
 }
 
-/// The runtime is shut down: by `original` where others still use it, which is told of, and by `last` where that may be
-/// the last time.
+/// Shuts the runtime down: by `original`, recorded, where others still use it, and by `last` where this may be the last time.
 pub fn shut_down(
     original: impl FnOnce() -> hsa_status_t,
     last: impl FnOnce() -> hsa_status_t,
 ) -> hsa_status_t {
-    if STARTS.end() { told(END, original) } else { last() }
+    if STARTS.end() { call_recorded(END, original) } else { last() }
 }
 
-/// What might have been the last time was not.
+/// Called when a shutdown that might have been the last one was not.
 pub fn go_on() {
     STARTS.goes_on();
 }
 
-fn told(number: u16, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
-    if !sources::tells(Function::new(Source::Hsa, number)) {
+fn call_recorded(number: u16, original: impl FnOnce() -> hsa_status_t) -> hsa_status_t {
+    if !sources::is_recorded(Function::new(Source::Hsa, number)) {
         return original();
     }
     let begun = call_events::begin(number);

@@ -1,4 +1,4 @@
-//! Rows of ranges and markers, and what the application calls its threads, devices and streams.
+//! Rows of ranges and markers, and the application's names of threads, devices and streams.
 
 use rtl_write::{Op, OpKind, StringId, Target};
 
@@ -6,17 +6,17 @@ use super::recording_file::{RecordingFile, thread_row};
 use crate::base::abi::RangeKind;
 use crate::base::registry::place;
 use crate::collect::recorder_state::RecorderState;
-use crate::events::ranges::{Annotation, NOT_KEPT, Text, What};
+use crate::events::ranges::{Annotation, NOT_KEPT, RangeEventKind, Text};
 
 #[derive(Debug, Default)]
 pub(super) struct Annotations {
-    /// By the text's number.
+    /// Ids by the number of the text.
     texts: Vec<Option<StringId>>,
     /// Metadata rows that wait for the next publication: a name alone is no reason for a file.
     pub(super) names: Vec<(&'static str, String)>,
 }
 
-/// Names that wait at most.
+/// Limit on the names that wait.
 const MOST_NAMES: usize = 1 << 16;
 
 impl Annotations {
@@ -60,16 +60,16 @@ impl Annotations {
 
     pub(super) fn add_name<T>(
         &mut self,
-        what: What,
+        what: RangeEventKind,
         number: u64,
         text: &'static Text,
         file: &mut RecordingFile<T>,
     ) {
         let name = text.spoken();
         let row = match what {
-            What::NameAgent => ("name", named("agent", number, &name)),
-            What::NameDevice => ("name", named("hipDevice", number, &name)),
-            What::NameStream => ("name", named("hipStream", number, &name)),
+            RangeEventKind::NameAgent => ("name", named("agent", number, &name)),
+            RangeEventKind::NameDevice => ("name", named("hipDevice", number, &name)),
+            RangeEventKind::NameStream => ("name", named("hipStream", number, &name)),
             _ => {
                 file.threads.insert(number as u32);
                 ("thread", thread_row(number as u32, Some(&name)))

@@ -1,4 +1,4 @@
-//! A sink for the program's own callbacks, in batches, in place of a file.
+//! A sink that passes records to the program's own callbacks in batches, in place of a file.
 
 #![expect(unsafe_code, reason = "calls the program's callbacks")]
 
@@ -28,25 +28,25 @@ use crate::events::ranges::{Annotation, NOT_KEPT, Text};
 use crate::events::reader::{Reader, RecordSink};
 use crate::write::{callback, callback_counters};
 
-/// Records of a kind that are delivered at once, at most.
+/// Records of a kind that are delivered at once.
 const BATCH: usize = 1024;
 
 pub(super) struct CallbackSink {
     to: &'static Callbacks,
     known: Arc<RecorderState>,
-    /// By kernel. The addresses that records hold stay valid.
-    kernels: Vec<Option<Named>>,
+    /// Indexed by kernel id. The addresses that records hold stay valid.
+    kernels: Vec<Option<NamedKernel>>,
     names: Names,
     queues: Vec<Arc<Queue>>,
-    /// By the text's number.
+    /// Indexed by the number of the text.
     texts: Vec<Option<CString>>,
     batches: Batches,
     calls: Calls,
-    /// Where names are wanted.
+    /// `None` where the program has no callback for names.
     name_records: Option<NameRecords>,
-    /// Kept for its room.
+    /// Empty between uses, kept for its capacity.
     copies_and_barriers: Vec<CopyOrBarrier>,
-    /// Why nothing more is delivered.
+    /// The reason why nothing more is delivered.
     over: Option<Lost>,
     /// Set when the last callback has been called.
     has_ended: bool,
@@ -60,7 +60,7 @@ struct Batches {
     ranges: Batch<abi::Range>,
 }
 
-/// Records of a kind, what they are delivered to, and how they are counted.
+/// Records of a kind, with their callback and their counters.
 struct Batch<T> {
     records: Vec<T>,
     to: Option<Deliver<T>>,
@@ -72,13 +72,13 @@ impl<T> Batch<T> {
         Self { records: Vec::new(), to, counters }
     }
 
-    /// They are not delivered any more.
+    /// Counts the records as lost instead of delivering them.
     fn lose(&mut self, why: Lost, known: &RecorderState) {
         (self.counters)(known).lose(why, self.records.drain(..).count() as u64);
     }
 }
 
-struct Named {
+struct NamedKernel {
     name: CString,
     mangled: CString,
     resources: Resources,
@@ -111,7 +111,7 @@ impl CallbackSink {
     fn kernel(&mut self, dispatch: &Dispatch) -> abi::Kernel {
         let named = place(&mut self.kernels, dispatch.kernel.0 as usize).get_or_insert_with(|| {
             let kernel = self.known.kernels.get(dispatch.kernel.0).unwrap_or_default();
-            Named::new(&kernel, &mut self.names)
+            NamedKernel::new(&kernel, &mut self.names)
         });
         abi::Kernel {
             start: dispatch.start,
@@ -164,7 +164,7 @@ impl CallbackSink {
         }
     }
 
-    /// To be called before anything else is delivered: names come first.
+    /// Called before any other record is delivered, because names come first.
     fn deliver_names(&mut self) {
         if let Some(names) = &mut self.name_records
             && !matches!(self.over, Some(Lost::Failure | Lost::Ended))
@@ -204,8 +204,8 @@ impl CallbackSink {
     /// Calls the last callback.
     fn end(&mut self) {
         if let Some(ended) = self.to.ended.filter(|_| !self.has_ended) {
-            let counters = callback_counters::of(&self.known);
-            callback::run(|| tell_of_the_end(ended, &counters, self.to.data));
+            let counters = callback_counters::read(&self.known);
+            callback::run(|| call_last(ended, &counters, self.to.data));
         }
         self.has_ended = true;
     }
@@ -233,18 +233,18 @@ impl RecordSink for CallbackSink {
         }
     }
 
-    fn add_call(&mut self, told: &CallRecord) {
-        let Some(source) = told.call.function.source() else { return };
+    fn add_call(&mut self, record: &CallRecord) {
+        let Some(source) = record.call.function.source() else { return };
         // Only completed calls are delivered.
-        if told.call.duration().is_none() {
+        if record.call.duration().is_none() {
             return;
         }
         match (self.over, self.to.calls) {
             (_, None) => self.known.calls[source as usize].skip(Skipped::Unwanted, 1),
             (Some(why), _) => self.known.calls[source as usize].lose(why, 1),
             (None, Some(_)) => {
-                self.register(told.tid);
-                self.calls.add(source, told);
+                self.register(record.tid);
+                self.calls.add(source, record);
                 if self.calls.count() >= BATCH {
                     self.deliver_calls();
                 }
@@ -316,7 +316,7 @@ impl Sink for CallbackSink {
                 counters.lose(Lost::Failure, counters.snapshot().on_the_way());
             }
         }
-        // Those that have not returned do not any more.
+        // Calls that have not returned by now are not recorded any more.
         for counters in &self.known.calls {
             counters.lose(Lost::Unfinished, counters.snapshot().on_the_way());
         }
@@ -328,7 +328,7 @@ impl Sink for CallbackSink {
     }
 }
 
-impl Named {
+impl NamedKernel {
     fn new(kernel: &Kernel, names: &mut Names) -> Self {
         let mangled = kernel.mangled.as_str();
         let (name, mangled) = if mangled.is_empty() {
@@ -341,7 +341,7 @@ impl Named {
     }
 }
 
-/// Where a queue is, or was.
+/// The address that the queue has, or had.
 fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &RecorderState) -> *const c_void {
     if queue.0 as usize >= queues.len() {
         queues.extend(known.queues.since(queues.len() as u32));
@@ -349,7 +349,7 @@ fn address(queues: &mut Vec<Arc<Queue>>, queue: QueueOrdinal, known: &RecorderSt
     queues.get(queue.0 as usize).map_or(0, |queue| queue.address) as *const c_void
 }
 
-/// Has a callback take what has gathered; how much that was.
+/// Passes the records to a callback, and empties the list; returns their number.
 fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_void) -> u64 {
     let count = records.len();
     if let Some(callback) = callback.filter(|_| count > 0) {
@@ -359,15 +359,15 @@ fn deliver<T>(callback: Option<Deliver<T>>, records: &mut Vec<T>, data: *mut c_v
     count as u64
 }
 
-/// Ends the process when the callback throws: nothing unwinds out of a function of C.
+/// Ends the process when the callback throws: nothing may unwind out of a C function.
 extern "C" fn call<T>(callback: Deliver<T>, records: *const T, count: usize, data: *mut c_void) {
-    // SAFETY: who registered it wants to be called so, with records that live until it returns.
+    // SAFETY: the program has registered a function of this type, and the records live until it returns.
     unsafe { callback(records, count, data) }
 }
 
 /// Calls the last callback; ends the process when it throws.
-extern "C" fn tell_of_the_end(ended: abi::Ended, counters: &abi::Counters, data: *mut c_void) {
-    // SAFETY: as above.
+extern "C" fn call_last(ended: abi::Ended, counters: &abi::Counters, data: *mut c_void) {
+    // SAFETY: the program has registered a function of this type, and the counters live until it returns.
     unsafe { ended(counters, data) }
 }
 

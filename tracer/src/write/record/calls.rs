@@ -1,13 +1,13 @@
-//! Rows of calls.
+//! Writes rows of calls.
 
 use std::collections::HashMap;
 
 use crate::base::call_interface::{Function, Source};
 use rtl_write::{Call, CallDelta, CallTemplate, CopyParams, LaunchParams, StringId, Target};
 
+use super::in_progress::InProgress;
 use super::open_calls;
 use super::recording_file::RecordingFile;
-use super::under_way::UnderWay;
 use crate::base::registry::place;
 use crate::collect::recorder_state::RecorderState;
 use crate::events::calls::call::CallParams;
@@ -17,35 +17,35 @@ use crate::events::calls::sources;
 /// The state of a session for calls.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// By source and number.
-    functions: [Vec<Option<Named>>; Source::ALL.len()],
-    /// By source and number: the last call.
+    /// Indexed by source and number.
+    functions: [Vec<Option<FunctionColumns>>; Source::ALL.len()],
+    /// The last call of each function, by source and number.
     last: [Vec<Option<Last>>; Source::ALL.len()],
-    /// Small numbers of streams, by their addresses, in the order in which they are met.
+    /// Small numbers of streams, by their addresses, in the order of their first use.
     streams: HashMap<u64, i64>,
     /// Calls in the file that had not returned, by source.
     unfinished: [u64; Source::ALL.len()],
     /// Calls that threads are in.
-    pub(super) open: UnderWay<Open>,
+    pub(super) open: InProgress<Open>,
     /// Dispatches, copies and barriers in the file that were enqueued outside of any recorded call.
     unlinked: [u64; UNLINKED.len()],
 }
 
 /// The columns that all calls of a function share.
 #[derive(Clone, Copy, Debug)]
-struct Named {
+struct FunctionColumns {
     name: StringId,
     domain: StringId,
     category: Option<StringId>,
 }
 
-/// The last call of a function that was written.
+/// The last written call of a function.
 #[derive(Debug)]
 struct Last {
     tid: u32,
     stream: u64,
     parent: u64,
-    /// The row, if it has no parameters, arguments or status beside it.
+    /// The row, if the call has no parameters, arguments or status that are rows of their own.
     row: Option<Call>,
     /// Empty until a call is repeated.
     template: CallTemplate,
@@ -55,7 +55,7 @@ const UNFINISHED: [&str; Source::ALL.len()] = ["hip_unfinished", "hsa_unfinished
 const UNLINKED: [&str; 3] = ["unlinked", "copies_unlinked", "barriers_unlinked"];
 
 impl Calls {
-    /// A dispatch, or an op of this kind of the others, is about to be written, with this number of its call.
+    /// Called before a dispatch, or an op of the kind `other`, is written; counts those without a call, whose `call` is 0.
     #[inline]
     pub(super) fn link(&mut self, other: Option<usize>, call: u64) {
         self.unlinked[other.map_or(0, |kind| 1 + kind)] += u64::from(call == 0);
@@ -70,8 +70,8 @@ impl Calls {
     }
 }
 
-/// hipMemcpyKind of a function whose name says it.
-pub(super) fn way(function: Function) -> Option<i64> {
+/// The `hipMemcpyKind` of a function whose name states it.
+pub(super) fn copy_kind(function: Function) -> Option<i64> {
     let name = sources::name(function)?;
     let known = [
         ("HtoD", 1),
@@ -136,7 +136,7 @@ impl Calls {
         known: &RecorderState,
     ) -> rtl_schema::Result<Call> {
         let call = &record.call;
-        let Named { name, domain, category } = self.function(source, call.function, file)?;
+        let FunctionColumns { name, domain, category } = self.function(source, call.function, file)?;
         let stream = if call.stream == 0 { None } else { Some(self.stream(call.stream, file)?) };
         let recording = file.register(record.tid, None, known)?;
         let args =
@@ -161,7 +161,7 @@ impl Calls {
                 recording.push_launch_params(id, &LaunchParams { groups, items, lds })?;
             }
             Some(CallParams::Copy { destination, source, bytes, extent: [width, height], kind }) => {
-                let kind = if kind < 0 { way(call.function) } else { Some(i64::from(kind)) };
+                let kind = if kind < 0 { copy_kind(call.function) } else { Some(i64::from(kind)) };
                 let extent = (height > 0).then_some((u64::from(width), u64::from(height)));
                 recording.push_copy_params(id, &CopyParams { bytes, destination, source, kind, extent })?;
             }
@@ -180,7 +180,7 @@ impl Calls {
         source: Source,
         function: Function,
         file: &mut RecordingFile<T>,
-    ) -> rtl_schema::Result<Named> {
+    ) -> rtl_schema::Result<FunctionColumns> {
         let none = match place(&mut self.functions[source as usize], function.number()) {
             Some(known) => return Ok(*known),
             none => none,
@@ -189,7 +189,7 @@ impl Calls {
         let name = recording.intern(sources::name(function).unwrap_or_default())?;
         let domain = recording.intern(sources::domain(source))?;
         let category = sources::category(function).map(|category| recording.intern(category)).transpose()?;
-        Ok(*none.insert(Named { name, domain, category }))
+        Ok(*none.insert(FunctionColumns { name, domain, category }))
     }
 
     /// The number of a stream; 0 is the default one.

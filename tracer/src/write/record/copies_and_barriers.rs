@@ -1,9 +1,9 @@
-//! Rows of copies and barriers.
+//! Writes rows of copies and barriers.
 
 use rtl_write::{Op, OpKind, Target};
 
 use super::recording_file::RecordingFile;
-use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
+use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, CopyOrBarrierKind};
 use crate::collect::recorder_state::RecorderState;
 
 pub(super) fn write_copy_or_barrier<T: Target>(
@@ -12,8 +12,8 @@ pub(super) fn write_copy_or_barrier<T: Target>(
     known: &RecorderState,
 ) -> rtl_schema::Result<()> {
     let queue = match op.what {
-        What::Barrier { queue, .. } => Some(queue),
-        What::Copy(_) => None,
+        CopyOrBarrierKind::Barrier { queue, .. } => Some(queue),
+        CopyOrBarrierKind::Copy(_) => None,
     };
     file.register(op.tid, queue, known)?.push_op(&row(op))?;
     Ok(())
@@ -30,10 +30,10 @@ fn row(op: &CopyOrBarrier) -> Op {
         ..Op::default()
     };
     match op.what {
-        What::Barrier { queue, gpu } => {
+        CopyOrBarrierKind::Barrier { queue, gpu } => {
             Op { kind: OpKind::Barrier, gpu: Some(i64::from(gpu)), queue: Some(i64::from(queue.0)), ..common }
         }
-        What::Copy(Copy { bytes, source, destination }) => {
+        CopyOrBarrierKind::Copy(Copy { bytes, source, destination }) => {
             let (kind, own, peer) = match (source, destination) {
                 (None, None) => (OpKind::CopyHostToHost, None, None),
                 (None, own) => (OpKind::CopyHostToDevice, own, None),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn copy(source: Option<u16>, destination: Option<u16>) -> (OpKind, Option<i64>, Option<i64>) {
-        let what = What::Copy(Copy { bytes: 64, source, destination });
+        let what = CopyOrBarrierKind::Copy(Copy { bytes: 64, source, destination });
         let row =
             row(&CopyOrBarrier { start: 5, end: 7, correlation: 1, enqueued: 0, range: 0, tid: 9, what });
         assert_eq!((row.start, row.end, row.bytes), (5, Some(7), Some(64)));

@@ -1,9 +1,9 @@
-//! The descriptor of a recording, which belongs to a process that may do with all of its descriptors what it likes.
+//! The descriptor of a recording's file, in a process that may close or replace any of its descriptors.
 //!
-//! Programs close whatever they find open, as a daemon does, or start with nothing open at all, so that the first file
-//! that anyone opens becomes their standard output. So a recording is never one of the first three, and it is looked
-//! at before it is written to: what has its number may be a file of the program by then. Where the recorder has a
-//! [table of its own](crate::base::process::have_own_files) neither can happen.
+//! A daemon closes all open files, and a program may start without any, so that the first file that is opened becomes its
+//! standard output. So a recording never has one of the first three descriptors, and it is checked before each write, because the
+//! number may belong to a file of the program by then. Where the recorder has a [table of its
+//! own](crate::base::process::have_own_files) neither can happen.
 
 #![expect(unsafe_code, reason = "makes a descriptor of another one")]
 
@@ -18,29 +18,29 @@ use rtl_write::Target;
 use super::close::Close;
 use crate::base::process;
 
-/// The least number that it has.
+/// The smallest descriptor of a recording.
 const LEAST: i32 = 3;
 
-/// A file, as long as its descriptor is the one that it was.
+/// A file, as long as its descriptor still belongs to it.
 #[derive(Debug)]
 pub(super) struct OwnFile {
     file: ManuallyDrop<File>,
-    /// Device and number.
+    /// Device and inode.
     identity: (u64, u64),
-    /// Bytes that are written, and those that there is room for.
+    /// Bytes that are written; `room` has the allocated ones.
     written: u64,
     reserved: u64,
 }
 
 impl OwnFile {
-    /// Of a file that has just been created.
+    /// `file` has just been created.
     pub(super) fn new(file: File) -> io::Result<Self> {
         // SAFETY: the descriptor is open.
         let higher = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, LEAST) };
         if higher < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: it has just been made, and nobody else knows of it.
+        // SAFETY: the descriptor has just been made, and nobody else knows it.
         let file = ManuallyDrop::new(unsafe { File::from_raw_fd(higher) });
         let identity = identity(&file)?;
         Ok(Self { file, identity, written: 0, reserved: 0 })
@@ -77,7 +77,7 @@ impl Target for OwnFile {
         }
         let signed = |number: u64| libc::off_t::try_from(number).unwrap_or(libc::off_t::MAX);
         let (from, more) = (signed(self.reserved), signed(length - self.reserved));
-        // SAFETY: the descriptor is open; nothing of the file changes but the room that it has.
+        // SAFETY: the descriptor is open; the call changes only the space that the file has on the disk.
         let done = unsafe { libc::fallocate(self.file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, from, more) };
         let error = io::Error::last_os_error();
         let is_known = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
@@ -89,7 +89,7 @@ impl Target for OwnFile {
     }
 
     fn check(&self, length: u64) -> io::Result<()> {
-        // What has its number by then says nothing of it.
+        // A descriptor that belongs to another file by then is not checked.
         if self.is_itself() { self.file.check(length) } else { Ok(()) }
     }
 }
@@ -98,11 +98,11 @@ impl Close for OwnFile {
     fn close(self) -> io::Result<()> {
         let (is_itself, file) = (self.is_itself(), self.file.as_raw_fd());
         if is_itself && self.reserved > self.written {
-            // Room that was not needed; a file that keeps it is as good.
+            // Space that was not needed is returned; it does no harm if that fails.
             let _ = self.file.set_len(self.written);
         }
         std::mem::forget(self);
-        // SAFETY: the descriptor is that of the file still, and nobody closes it but this.
+        // SAFETY: the descriptor still belongs to the file, and nobody else closes it.
         if is_itself && unsafe { libc::close(file) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -113,7 +113,7 @@ impl Close for OwnFile {
 impl Drop for OwnFile {
     fn drop(&mut self) {
         if self.is_itself() {
-            // SAFETY: nothing follows.
+            // SAFETY: the file is not used again.
             unsafe { ManuallyDrop::drop(&mut self.file) };
         }
     }
@@ -146,7 +146,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let mut file = created(folder.path())?;
         let other = File::create_new(folder.path().join("other"))?;
-        // SAFETY: both are open.
+        // SAFETY: both descriptors are open.
         unsafe { libc::dup2(other.as_raw_fd(), file.file.as_raw_fd()) };
         assert_eq!(file.write_at(b"rows", 0).unwrap_err().to_string(), "the program has closed it");
         assert_eq!(std::fs::read(folder.path().join("other"))?, b"");

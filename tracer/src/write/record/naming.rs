@@ -1,4 +1,4 @@
-//! How kernels are called in the file.
+//! Assigns names to kernels in the file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,30 +11,29 @@ use crate::base::kernels::names::Names;
 
 /// The columns that all dispatches of a kernel share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct KernelColumns {
     pub(super) text: StringId,
-    /// The id of its metadata row, where that is not the first one of its name.
+    /// The id of the kernel's metadata row, where that is not the first one of its name.
     pub(super) symbol: Option<i64>,
 }
 
-/// The kernels that are written. Memory grows with the kernels that were dispatched.
+/// The written kernels. Memory grows with the number of dispatched kernels.
 #[derive(Debug, Default)]
-pub(super) struct Naming {
-    /// By kernel, wherever it was loaded.
-    known: HashMap<Kernel, Named>,
+pub(super) struct KernelNames {
+    /// Keyed by kernel, whatever its address.
+    known: HashMap<Kernel, KernelColumns>,
     names: Names,
     texts: HashSet<StringId>,
     symbols: i64,
 }
 
-impl Naming {
-    /// Writes what is known of a kernel, unless that has been done. Loaded once for each of several GPUs it is still
-    /// one kernel.
+impl KernelNames {
+    /// Writes the metadata of a kernel, unless that has been done. A kernel that was loaded for several GPUs is one kernel.
     pub(super) fn name<T: Target>(
         &mut self,
         kernel: &Kernel,
         recording: &mut Recording<T>,
-    ) -> rtl_schema::Result<Named> {
+    ) -> rtl_schema::Result<KernelColumns> {
         let is_named = !kernel.mangled.is_empty();
         let anywhere = Kernel { kernel_object: 0, code_object: None, ..kernel.clone() };
         let key = if is_named { anywhere } else { kernel.clone() };
@@ -50,7 +49,7 @@ impl Naming {
         self.symbols += 1;
         recording.push_metadata("kernel", &row(self.symbols, &name, kernel))?;
         let is_first = self.texts.insert(text);
-        let named = Named { text, symbol: (!is_first).then_some(self.symbols) };
+        let named = KernelColumns { text, symbol: (!is_first).then_some(self.symbols) };
         self.known.insert(key, named);
         Ok(named)
     }

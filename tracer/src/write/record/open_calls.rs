@@ -1,4 +1,4 @@
-//! Calls that threads are in for long.
+//! Calls that threads have been in for a long time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::events::calls::record::Open;
 use crate::events::calls::sources;
 use crate::events::reader::Reader;
 
-/// Calls that have room in a publication beside all counts.
+/// Calls that find room in a publication beside all counts.
 const MOST: usize = 16;
 
 /// Calls that have been open for at least `period`.
@@ -17,7 +17,6 @@ pub(super) fn open_for(period: Duration, reader: &Reader) -> Vec<Open> {
     reader.open_calls(clock::now() - period.as_nanos() as i64, MOST)
 }
 
-/// The metadata row of an open call.
 pub(super) fn row(&Open { tid, call }: &Open) -> (&'static str, String) {
     let row = serde_json::json!({
         "pid": std::process::id(),
@@ -44,7 +43,7 @@ mod tests {
         let function = Function::new(Source::Hsa, u16::MAX);
         let call = OpenCall { correlation: u64::MAX >> 1, parent: 0, start: i64::MAX, function };
         let (tag, row) = row(&Open { tid: u32::MAX, call });
-        // Of the longest name that there is.
+        // This is the length of the longest name.
         let longest = 60;
         let bytes = MOST * (tag.len() + row.len() + longest + 16);
         assert!(bytes <= 6 << 10, "{bytes} of the 16 KiB that a publication has for all its rows");

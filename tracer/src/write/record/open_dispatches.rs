@@ -1,15 +1,15 @@
-//! The oldest dispatch of each queue, where it is in flight for long: a kernel that hangs.
+//! The oldest dispatch of each queue, if it has been in flight for a long time: a kernel that hangs.
 
 use rtl_schema::layout::tags::OPEN_DISPATCH;
 use rtl_write::Target;
 
 use super::close::Close;
-use super::naming::Named;
+use super::naming::KernelColumns;
 use super::session::Session;
 use crate::collect::dispatch::InFlight;
 
 impl<T: Target + Close> Session<T> {
-    /// Their rows, for which their kernels are named first.
+    /// The rows of these dispatches, whose kernels are named first.
     pub(super) fn open_dispatches(&mut self) -> rtl_schema::Result<Vec<(&'static str, String)>> {
         let mut rows = Vec::new();
         for open in &self.in_flight.now {
@@ -22,7 +22,7 @@ impl<T: Target + Close> Session<T> {
     }
 }
 
-fn row(InFlight { dispatch, since }: &InFlight, named: Named) -> String {
+fn row(InFlight { dispatch, since }: &InFlight, named: KernelColumns) -> String {
     let row = serde_json::json!({
         "pid": std::process::id(),
         "tid": dispatch.tid,
@@ -66,7 +66,10 @@ mod tests {
             workgroup: [u16::MAX; 3],
             gpu: u16::MAX,
         };
-        let row = row(&InFlight { dispatch, since: i64::MAX }, Named { text: StringId::EMPTY, symbol: None });
+        let row = row(
+            &InFlight { dispatch, since: i64::MAX },
+            KernelColumns { text: StringId::EMPTY, symbol: None },
+        );
         let bytes = MOST * (OPEN_DISPATCH.len() + row.len() + 20 + 16);
         assert!(bytes <= 7 << 10, "{bytes} of the 16 KiB that a publication has for all its rows");
     }

@@ -1,4 +1,4 @@
-//! The counts of all kinds of rows: published, and waiting for the next publication.
+//! Counts of all kinds of rows, both published ones and those that wait for the next publication.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const KINDS: [(&str, CountersOf); 7] = [
     ("packets_", |known| &known.packets),
 ];
 
-/// Where dispatches are among them, ranges and markers, copies with barriers behind them, calls, and the end.
+/// The places of the kinds: dispatches, ranges and markers, copies with barriers behind them, calls, and the end.
 pub(super) const DISPATCHES: usize = 0;
 pub(super) const RANGES: usize = 1;
 pub(super) const OTHERS: usize = 2;
@@ -27,35 +27,34 @@ pub(super) const ALL: usize = KINDS.len();
 
 type CountersOf = fn(&RecorderState) -> &Counters;
 
-/// The counts of a recording.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingCounts {
     /// Rows that are not published yet, by kind.
     pub(super) unpublished: [u64; KINDS.len()],
     /// The counts that are published.
     published: [Snapshot; KINDS.len()],
-    /// Kept for its room.
+    /// Empty between uses, kept for its capacity.
     pub(super) room: Vec<CopyOrBarrier>,
 }
 
-impl Pending {
-    /// True where an op of any kind was seen.
+impl PendingCounts {
+    /// True if an op of any kind was seen.
     pub(super) fn are_any(known: &RecorderState) -> bool {
         KINDS.iter().any(|(_, counters)| counters(known).snapshot().seen > 0)
     }
 
-    /// True where the file would have nothing to report.
+    /// True if the file would have nothing to report.
     pub(super) fn are_none(known: &RecorderState) -> bool {
         KINDS.iter().all(|(_, counters)| counters(known).snapshot() == Snapshot::default())
     }
 
-    /// True where the file lacks rows or has older counts.
+    /// True if the file lacks rows or has older counts.
     pub(super) fn have_changed(&self, known: &RecorderState) -> bool {
         let now = KINDS.map(|(_, counters)| counters(known).snapshot());
         self.unpublished.iter().any(|&rows| rows > 0) || now != self.published
     }
 
-    /// The rows that each publication replaces: nothing about kinds that were never seen, but for dispatches.
+    /// The rows that each publication replaces. Kinds that were never seen have none, except dispatches.
     pub(super) fn closing(&mut self, kinds: Range<usize>, known: &RecorderState) -> Vec<(String, String)> {
         let mut rows = Vec::new();
         for at in kinds {
@@ -78,26 +77,26 @@ impl Pending {
         rows
     }
 
-    /// The rows are in the file now.
+    /// Called when the rows are in the file.
     pub(super) fn publish(&mut self, known: &RecorderState) {
         for ((_, counters), rows) in KINDS.iter().zip(&mut self.unpublished) {
             counters(known).record(std::mem::take(rows));
         }
     }
 
-    /// Rows that are not published never will be.
+    /// Counts unpublished rows as lost.
     pub(super) fn lose(&mut self, why: Lost, known: &RecorderState) {
         for ((_, counters), rows) in KINDS.iter().zip(&mut self.unpublished) {
             counters(known).lose(why, std::mem::take(rows));
         }
     }
 
-    /// Rows that were in the file are lost.
+    /// Counts rows that were in the file as lost.
     pub(super) fn lose_recorded(why: Lost, known: &RecorderState) {
         KINDS.iter().for_each(|(_, counters)| counters(known).lose_recorded(why));
     }
 
-    /// Calls that have not returned do not any more.
+    /// Counts calls that have not returned, which are not recorded any more.
     pub(super) fn give_up_calls(&self, known: &RecorderState) {
         for (at, counters) in known.calls.iter().enumerate() {
             let missing = counters.snapshot().on_the_way().saturating_sub(self.unpublished[CALLS + at]);
@@ -105,13 +104,12 @@ impl Pending {
         }
     }
 
-    /// Ops that are on their way never arrive.
+    /// Counts ops in flight as lost.
     pub(super) fn lose_the_rest(why: Lost, known: &RecorderState) {
         for (_, counters) in KINDS {
             counters(known).lose(why, counters(known).snapshot().on_the_way());
         }
     }
-    /// One op of this kind is not recorded.
     pub(super) fn lose_one(kind: usize, why: Lost, known: &RecorderState) {
         KINDS[kind].1(known).lose(why, 1);
     }

@@ -12,23 +12,22 @@ use crate::collect::dispatch::{Queue, QueueOrdinal};
 use crate::collect::recorder_state::RecorderState;
 use crate::write::identity::Identity;
 
-/// The description of the process in the file.
+/// Facts about the process for the file.
 #[derive(Debug)]
-pub(super) struct About {
+pub(super) struct ProcessFacts {
     pub(super) settings: Settings,
     pub(super) identity: Identity,
 }
 
 type Create<T> = Box<dyn FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send>;
 
-/// The file, which is created with its first row.
 pub(super) struct RecordingFile<T> {
-    about: About,
+    about: ProcessFacts,
     create: Create<T>,
     start: Anchor,
     pub(super) path: Option<PathBuf>,
     pub(super) recording: Option<Recording<T>>,
-    /// How many queues are written.
+    /// Number of queues that are written.
     queues: u32,
     /// Threads whose rows are written.
     pub(super) threads: FxHashSet<u32>,
@@ -36,7 +35,7 @@ pub(super) struct RecordingFile<T> {
 
 impl<T: Target> RecordingFile<T> {
     pub(super) fn new(
-        about: About,
+        about: ProcessFacts,
         create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
         Self {
@@ -50,7 +49,7 @@ impl<T: Target> RecordingFile<T> {
         }
     }
 
-    /// The recording, which the first call creates with the rows that are known from the beginning.
+    /// The recording; the first call creates it with the rows that are known from the beginning.
     pub(super) fn begun(&mut self) -> rtl_schema::Result<&mut Recording<T>> {
         let none = match &mut self.recording {
             Some(recording) => return Ok(recording),
@@ -66,7 +65,7 @@ impl<T: Target> RecordingFile<T> {
         Ok(none.insert(recording))
     }
 
-    /// The recording, with the rows of a thread and of a queue before their first use.
+    /// The recording, after the rows of a thread and of a queue were written before their first use.
     pub(super) fn register(
         &mut self,
         tid: u32,
@@ -101,7 +100,7 @@ fn queue_row(number: u32, queue: &Queue) -> String {
     row.to_string()
 }
 
-/// The last row of a thread counts.
+/// A file may have several rows of a thread, of which the last one counts.
 pub(super) fn thread_row(tid: u32, name: Option<&str>) -> String {
     known(serde_json::json!({ "pid": std::process::id(), "tid": tid, "name": name })).to_string()
 }

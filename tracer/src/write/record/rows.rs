@@ -2,25 +2,25 @@
 
 use rtl_write::{Op, OpKind, Recording, RowDelta, RowTemplate, Target};
 
-use super::naming::Named;
+use super::naming::KernelColumns;
 use crate::collect::dispatch::Dispatch;
 
-/// How the dispatches of a kernel are written.
+/// The last dispatch of a kernel, and how to write similar ones.
 #[derive(Debug)]
 pub(super) struct Rows {
-    pub(super) named: Named,
+    pub(super) named: KernelColumns,
     last: Dispatch,
     /// Empty until a launch is repeated.
     template: RowTemplate,
 }
 
 impl Rows {
-    /// Writes a dispatch that is not like the one before it.
+    /// Writes a dispatch that differs from the one before it.
     ///
     /// # Errors
     /// Those of [`NativeWriter::push_op`](rtl_write::NativeWriter::push_op).
     pub(super) fn begin<T: Target>(
-        named: Named,
+        named: KernelColumns,
         dispatch: &Dispatch,
         recording: &mut Recording<T>,
     ) -> rtl_schema::Result<Self> {
@@ -28,10 +28,10 @@ impl Rows {
         Ok(Self { named, last: *dispatch, template: RowTemplate::default() })
     }
 
-    /// True where a dispatch differs from the last one in the fields of its [`RowDelta`] only.
+    /// True if a dispatch differs from the last one only in the fields of its [`RowDelta`].
     #[inline]
     pub(super) fn go_on_with(&self, dispatch: &Dispatch) -> bool {
-        // Without "..": a field that is added has to be here.
+        // The pattern has no "..", so that a new field has to be handled here.
         let Dispatch {
             start: _,
             end: _,
@@ -48,7 +48,7 @@ impl Rows {
             gpu,
         } = dispatch;
         let last = &self.last;
-        // What differs most often is asked first.
+        // The fields that differ most often come first.
         *queue == last.queue
             && *tid == last.tid
             && (*y, *z) == (last.grid[1], last.grid[2])
@@ -58,7 +58,7 @@ impl Rows {
             && (*gpu, *kernel, *enqueued) == (last.gpu, last.kernel, last.enqueued)
     }
 
-    /// Writes a dispatch with which they go on.
+    /// Writes a dispatch for which `go_on_with` is true.
     ///
     /// # Errors
     /// Those of [`NativeWriter::push_op`](rtl_write::NativeWriter::push_op).
@@ -80,7 +80,7 @@ impl Rows {
     }
 }
 
-fn op(dispatch: &Dispatch, named: Named) -> Op {
+fn op(dispatch: &Dispatch, named: KernelColumns) -> Op {
     Op {
         gpu: Some(i64::from(dispatch.gpu)),
         queue: Some(i64::from(dispatch.queue.0)),
@@ -124,7 +124,7 @@ mod tests {
         gpu: 2,
     };
 
-    /// Each differs from the first in something that it shares with those after it.
+    /// Dispatches each of which differs from the first in a field that similar dispatches share.
     fn others() -> [Dispatch; 9] {
         [
             Dispatch { range: 4, ..FIRST },
@@ -139,7 +139,7 @@ mod tests {
         ]
     }
 
-    /// Dispatches that may follow: later, launched wider, and at last with times that take more bytes.
+    /// Dispatches that are similar: later, with a larger grid, and at last with times that take more bytes.
     fn later(dispatch: Dispatch) -> [Dispatch; 4] {
         let step = |by: i64, items| Dispatch {
             start: dispatch.start + by,
@@ -156,7 +156,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let (long, short) = (folder.path().join("long.db"), folder.path().join("short.db"));
         let mut recordings = (Recording::create(&long, None)?, Recording::create(&short, None)?);
-        let named = Named { text: recordings.0.intern("alpha")?, symbol: None };
+        let named = KernelColumns { text: recordings.0.intern("alpha")?, symbol: None };
         assert_eq!(recordings.1.intern("alpha")?, named.text);
         let mut rows: Option<Rows> = None;
         let mut repeated = 0;

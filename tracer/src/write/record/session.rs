@@ -1,4 +1,4 @@
-//! One file from its first row to its last, and what becomes of every dispatch on the way.
+//! Writes one file from its first row to its last, and counts the outcome of every dispatch.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use super::annotations::Annotations;
 use super::calls::Calls;
 use super::close::Close;
 use super::copies_and_barriers::write_copy_or_barrier;
-use super::naming::Naming;
-use super::pending::{ALL, CALLS, DISPATCHES, OTHERS, Pending, RANGES};
-use super::recording_file::{About, RecordingFile};
+use super::in_progress::InProgress;
+use super::naming::KernelNames;
+use super::pending::{ALL, CALLS, DISPATCHES, OTHERS, PendingCounts, RANGES};
+use super::recording_file::{ProcessFacts, RecordingFile};
 use super::rows::Rows;
 use super::sink::{Ending, Sink};
-use super::under_way::UnderWay;
 use crate::base::clock::Anchor;
 use crate::base::counters::{Lost, UNHANDED};
 use crate::base::registry::place;
 use crate::base::try_lock::lock;
-use crate::collect::copy_or_barrier::What;
+use crate::collect::copy_or_barrier::CopyOrBarrierKind;
 use crate::collect::dispatch::{Dispatch, InFlight};
 use crate::collect::recorder_state::RecorderState;
 use crate::events::calls::record::{CallRecord, Open};
@@ -31,27 +31,27 @@ use crate::events::reader::{Reader, RecordSink};
 pub(super) struct Session<T> {
     pub(super) known: Arc<RecorderState>,
     pub(super) file: RecordingFile<T>,
-    /// Why nothing more is recorded.
+    /// The reason why nothing more is recorded.
     over: Option<Lost>,
-    /// Set where `over` is for lack of room: the counts go on.
+    /// Set where `over` is for lack of room: counts are still written.
     is_full: bool,
     ending: Ending,
-    pub(super) naming: Naming,
-    /// By kernel.
+    pub(super) naming: KernelNames,
+    /// Indexed by kernel id.
     kernels: Vec<Option<Rows>>,
-    /// How many GPUs are written.
+    /// Number of GPUs that are written.
     gpus: u32,
     annotations: Annotations,
-    /// How much of each kind is published, and how much is not.
-    pending: Pending,
+    /// Published and unpublished rows of each kind.
+    pending: PendingCounts,
     calls: Calls,
-    /// Dispatches that are in flight for long.
-    pub(super) in_flight: UnderWay<InFlight>,
+    /// Dispatches that have been in flight for a long time.
+    pub(super) in_flight: InProgress<InFlight>,
 }
 
 impl<T: Target + Close> Session<T> {
     pub(super) fn new(
-        about: About,
+        about: ProcessFacts,
         known: Arc<RecorderState>,
         create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
     ) -> Self {
@@ -61,17 +61,17 @@ impl<T: Target + Close> Session<T> {
             over: None,
             is_full: false,
             ending: Ending::default(),
-            naming: Naming::default(),
+            naming: KernelNames::default(),
             kernels: Vec::new(),
             gpus: 0,
             annotations: Annotations::default(),
-            pending: Pending::default(),
+            pending: PendingCounts::default(),
             calls: Calls::default(),
-            in_flight: UnderWay::default(),
+            in_flight: InProgress::default(),
         }
     }
 
-    /// Closes the file. Where it turns out that it is not what was written, all of that is lost.
+    /// Closes the file. If it turns out that its content is not what was written, all rows are lost.
     fn part_with(&mut self, recording: Recording<T>) {
         let path = self.file.path.clone().unwrap_or_default();
         let closed = recording.finish().and_then(|target| {
@@ -79,21 +79,21 @@ impl<T: Target + Close> Session<T> {
         });
         if let Err(error) = closed {
             self.fail(&error);
-            Pending::lose_recorded(Lost::Write, &self.known);
+            PendingCounts::lose_recorded(Lost::Write, &self.known);
         }
     }
 
-    /// True where there is to be a file, mostly because an op was seen.
+    /// True if there is to be a file, usually because an op was seen.
     fn is_begun(&self) -> bool {
         self.file.recording.is_some()
-            || Pending::are_any(&self.known)
+            || PendingCounts::are_any(&self.known)
             || self.known.creates_file.load(Ordering::Acquire)
     }
 
-    /// A process that did nothing has no file; one that may not remove it keeps an empty one.
+    /// Removes the file of a process that recorded nothing. If the process may not remove it, an empty one stays.
     fn remove_early(&mut self) {
         if self.known.creates_file.load(Ordering::Acquire)
-            && Pending::are_none(&self.known)
+            && PendingCounts::are_none(&self.known)
             && let Some(path) = self.file.path.take()
         {
             let _ = std::fs::remove_file(path);
@@ -115,11 +115,11 @@ impl<T: Target + Close> Session<T> {
     fn count(&mut self, kind: usize) {
         match self.over {
             None => self.pending.unpublished[kind] += 1,
-            Some(why) => Pending::lose_one(kind, why, &self.known),
+            Some(why) => PendingCounts::lose_one(kind, why, &self.known),
         }
     }
 
-    /// The rows in the file stay there, and none come after them.
+    /// Keeps the rows in the file, and adds none after them.
     fn leave_as_it_is(&mut self, why: Lost, reason: String) {
         if self.over.is_none() {
             (self.over, self.is_full) = (Some(why), true);
@@ -147,7 +147,7 @@ impl<T: Target + Close> Session<T> {
         self.write_other(dispatch)
     }
 
-    /// Writes a dispatch that is not like the last one of its kernel, and what is to be known of it before.
+    /// Writes a dispatch that is not similar to the last one of its kernel, after the rows that it refers to.
     fn write_other(&mut self, dispatch: &Dispatch) -> rtl_schema::Result<()> {
         let rows = place(&mut self.kernels, dispatch.kernel.0 as usize);
         let named = match rows {
@@ -162,7 +162,7 @@ impl<T: Target + Close> Session<T> {
         Ok(())
     }
 
-    /// Writes what is only written when it is published, and publishes everything.
+    /// Writes rows that are only written at a publication, and publishes everything.
     fn publish_all(&mut self, closing: &[(&str, String)]) -> rtl_schema::Result<()> {
         let gpus = self.known.gpus.since(self.gpus);
         let names = std::mem::take(&mut self.annotations.names);
@@ -171,7 +171,7 @@ impl<T: Target + Close> Session<T> {
         let names = names.iter().map(|(tag, row)| (&**tag, row.clone()));
         for (tag, row) in gpu_rows.chain(names) {
             match recording.push_metadata(tag, &row) {
-                // The counts are worth more.
+                // The counts are worth more than these rows.
                 Err(rtl_schema::Error::Full { .. } | rtl_schema::Error::NoRoom { .. }) => break,
                 pushed => pushed?,
             };
@@ -267,7 +267,7 @@ impl<T: Target + Close> Sink for Session<T> {
         let mut ops = std::mem::take(&mut self.pending.room);
         self.known.copies_and_barriers.take(&mut ops);
         for op in &ops {
-            let kind = usize::from(matches!(op.what, What::Barrier { .. }));
+            let kind = usize::from(matches!(op.what, CopyOrBarrierKind::Barrier { .. }));
             self.calls.link(Some(kind), op.correlation);
             if self.over.is_none()
                 && let Err(error) = write_copy_or_barrier(op, &mut self.file, &self.known)
@@ -284,7 +284,7 @@ impl<T: Target + Close> Sink for Session<T> {
         self.calls.open.now = open;
     }
 
-    /// Brings the file up to date. There is none before a dispatch has been seen.
+    /// Brings the file up to date. There is none before an op has been seen.
     fn publish(&mut self) {
         let added = self.pending.have_changed(&self.known) || !self.annotations.names.is_empty();
         self.in_flight.now.clone_from(&lock(&self.known.in_flight));
@@ -294,7 +294,7 @@ impl<T: Target + Close> Sink for Session<T> {
         }
     }
 
-    /// Brings the file up to date as if nothing would follow. If something does, the file says so again.
+    /// Brings the file up to date as if nothing would follow. If more follows, the next publication overrides that.
     fn complete(&mut self, events: &mut Reader) {
         events.close_ranges(self);
         if (self.over.is_none() || self.is_full) && self.is_begun() {
@@ -317,7 +317,7 @@ impl<T: Target + Close> Sink for Session<T> {
 
     fn close(&mut self) {
         if self.over == Some(Lost::Failure) {
-            Pending::lose_the_rest(Lost::Failure, &self.known);
+            PendingCounts::lose_the_rest(Lost::Failure, &self.known);
         }
         self.pending.give_up_calls(&self.known);
         if self.file.recording.is_some() || self.is_begun() && self.over.is_none() {

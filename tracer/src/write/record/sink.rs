@@ -1,4 +1,4 @@
-//! The destination of the records: a file, or callbacks.
+//! The interface of the two destinations of records: a file, and callbacks.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,31 @@ use crate::collect::dispatch::Dispatch;
 use crate::events::calls::record::Open;
 use crate::events::reader::{Reader, RecordSink};
 
-/// How a recording ended.
+/// The result of a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ending {
-    /// The file, if there is one.
+    /// `None` where there is no file.
     pub path: Option<PathBuf>,
-    /// Why something is missing in it, in one line: the first failure.
+    /// The first failure, which is the reason for missing records, in one line.
     pub failure: Option<String>,
-    /// The outcome of all that was on its way, where the recorder itself did not come to its end.
+    /// The outcome of everything in flight, if the recorder itself did not finish.
     pub rest: Option<Lost>,
 }
 
-/// A file, or a program that gets the records instead. Everything that it is handed it counts sooner or later, as
-/// recorded or as lost.
+/// A destination of records. Everything that it is handed it counts sooner or later, as recorded or as lost.
 pub(super) trait Sink: RecordSink {
-    /// Records a dispatch or counts it as lost.
     fn add(&mut self, dispatch: &Dispatch);
-    /// Records the copies and barriers that have come, or counts them as lost.
+    /// Records the copies and barriers that were handed over.
     fn add_copies_and_barriers(&mut self);
-    /// The calls that threads are in now, which a sink may show before they have returned.
+    /// Receives the calls that threads are in now, which may be shown before they have returned.
     fn show_open(&mut self, _open: Vec<Open>) {}
-    /// Lets go of what has gathered.
+    /// Publishes or delivers all records so far.
     fn publish(&mut self);
-    /// Lets go of everything where the process may be another program in a moment, so that nothing may follow.
+    /// Publishes or delivers everything where the process may become another program, so that nothing may follow.
     fn complete(&mut self, events: &mut Reader);
-    /// Records nothing from now on, and what has not been let go of is lost too where that is for a failure.
+    /// Records nothing from now on. After a failure, unpublished records are lost, too.
     fn give_up(&mut self, why: Lost, reason: &str);
-    /// Lets go of the rest: nothing will follow.
+    /// Publishes or delivers the rest: nothing follows.
     fn close(&mut self);
     fn ending(self) -> Ending;
 }

@@ -1,4 +1,4 @@
-//! A recorder with a way to it that tests fill.
+//! Tests of a recorder, with a channel to it that tests fill.
 
 use std::io;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -58,7 +58,7 @@ fn start(settings: Settings, known: &Arc<RecorderState>) -> Result<(Sender<Dispa
     Ok((sender, Recorder::start(settings, Arc::clone(known), receiver, |_| ())?))
 }
 
-/// Sends dispatches of these numbers and waits for room where there is none.
+/// Sends dispatches with these numbers, and waits while there is no room.
 fn send(sender: &mut Sender<Dispatch>, known: &RecorderState, numbers: std::ops::RangeInclusive<u64>) {
     for number in numbers {
         known.counters.see(1);
@@ -73,7 +73,7 @@ fn soon() -> Instant {
     Instant::now() + Duration::from_secs(60)
 }
 
-/// What a condition was waited for.
+/// Waits until a condition holds; `what` names it in the panic after ten seconds.
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = soon();
     while !condition() {
@@ -163,7 +163,7 @@ fn a_file_in_the_making_is_whole_and_says_that_it_is_not_complete() -> Result {
 fn two_symbols_are_never_called_the_same_and_one_is_called_the_same_wherever_it_is_loaded() -> Result {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), RecorderState::default());
-    // Two constructors of one class, which a demangler calls the same; the first is on two GPUs.
+    // These two constructors of one class have the same demangled name; the first is on two GPUs.
     for (mangled, kernel_object) in
         [("_ZN1KC1Ev", 1), ("_ZN1KC2Ev", 2), ("_ZN1KC1Ev", 3), ("", 0x7f), ("", 0x8f), ("long_", 5)]
     {
@@ -288,7 +288,7 @@ fn session<T: Target + Close>(
     known: &Arc<RecorderState>,
     create: impl FnMut() -> rtl_schema::Result<(PathBuf, Recording<T>)> + Send + 'static,
 ) -> Session<T> {
-    let about = recording_file::About { settings: Settings::default(), identity: Identity::default() };
+    let about = recording_file::ProcessFacts { settings: Settings::default(), identity: Identity::default() };
     Session::new(about, Arc::clone(known), create)
 }
 
@@ -314,7 +314,7 @@ impl Close for Bad {
     }
 }
 
-/// Records 100 dispatches, then 10,000 more while writing fails, and what the file says of it.
+/// Records 100 dispatches, then 10,000 more while writing fails; returns the content of the file.
 fn fails(how: u8, recovers: bool, why: Lost) -> Result<Tables> {
     let folder = tempfile::tempdir()?;
     let (path, known) = (folder.path().join("trace.db"), known());

@@ -1,4 +1,4 @@
-//! Instructions, thread by thread. They do not depend on what else the machine does.
+//! Counts instructions by thread, which do not depend on other load of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,33 +8,33 @@ use anyhow::{Context, Result, bail};
 
 use crate::runs::{Bench, Column, ended_well};
 
-/// Dispatches of the run whose counts are subtracted: pools have grown, names are known.
+/// Dispatches of the run whose counts are subtracted: by then pools have grown and names are known.
 const WARM_UP: u32 = 8_192;
 
-/// What takes the calls of all threads and writes them.
+/// Takes the calls of all threads and writes them.
 const CALLS: &str = "calls::reader::Reader::read";
 
-/// What brings the file up to date, every 25 ms however many dispatches there were.
+/// Brings the file up to date, every 25 ms however many dispatches there were.
 const PUBLISHING: &str = "Session<T>::write_out";
 
-/// Instructions, of a run or of one of its dispatches.
+/// Instructions of a run or of one of its dispatches.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instructions {
-    /// Of the doorbell, all that the runtime and its tools do in it.
+    /// Instructions of the doorbell: everything that the runtime and its tools do in it.
     pub(crate) submit: f64,
-    /// Of a load of the read index, by which programs know whether the queue has room.
+    /// Instructions of a load of the read index, by which programs check that the queue has room.
     pub(crate) read_index: f64,
-    /// Of the tool's other threads together, but for what they do about calls.
+    /// Instructions of the tool's other threads together, without those for calls.
     pub(crate) recorder: Option<f64>,
-    /// Of those, what depends on how long it took.
+    /// The part of `recorder` that depends on the duration of the run.
     pub(crate) publishing: Option<f64>,
-    /// Of the one that notices what is done.
+    /// Instructions of the thread that notices completions.
     pub(crate) collector: Option<f64>,
 }
 
 impl Bench {
-    /// Counts them in each column: the run of so many in which the submitting thread had least to do, which is one in which
-    /// it never was so far ahead of the collector that it had to make room for itself.
+    /// Counts instructions in each column, in the run of several in which the submitting thread had least to do: in that one it
+    /// was never so far ahead of the collector that it had to make slots itself.
     pub(crate) fn instructions(&self, dispatches: u32, runs: u32) -> Result<Vec<Instructions>> {
         let least = |column| -> Result<Instructions> {
             let mut least = self.counted(column, dispatches)?;
@@ -47,7 +47,7 @@ impl Bench {
         self.columns.iter().map(least).collect()
     }
 
-    /// What a dispatch costs after the first ones: the difference of two runs.
+    /// Instructions of a dispatch after the first ones: the difference of two runs.
     fn counted(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
         let (before, after) = (self.sums(column, 0)?, self.sums(column, dispatches)?);
         let each = |sum: fn(&Instructions) -> f64| (sum(&after) - sum(&before)) / f64::from(dispatches);
@@ -63,7 +63,7 @@ impl Bench {
         })
     }
 
-    /// The counts of a whole run of so many dispatches after the first ones.
+    /// Counts of a whole run with this number of dispatches after the first ones.
     fn sums(&self, column: &Column, dispatches: u32) -> Result<Instructions> {
         let folder = self.folder.join(format!("callgrind-{}-{dispatches}", column.name));
         fs::create_dir_all(&folder)?;
@@ -72,7 +72,7 @@ impl Bench {
         command.arg(format!("--callgrind-out-file={}", folder.join("thread").display()));
         let mut command = self.command_by(Some(command), &self.submit, column, &[]);
         command.args([dispatches.to_string(), WARM_UP.to_string()]);
-        // The two runs that are subtracted differ in the dispatches alone, and not in which thread has made the first slots.
+        // The pause makes the two runs differ in the dispatches alone, and not in the thread that made the first slots.
         command.env("PAUSE_MS", "500");
         ended_well(command)?;
 
@@ -92,7 +92,7 @@ impl Bench {
             (!threads.is_empty()).then(|| threads.iter().map(of_ops).sum::<f64>())
         };
         let collector: Vec<&Thread> =
-            behind.iter().copied().filter(|thread| thread.says("collect")).collect();
+            behind.iter().copied().filter(|thread| thread.has_function("collect")).collect();
         let publishing = behind.iter().map(|thread| thread.spent_on(PUBLISHING)).sum();
         Ok(Instructions {
             submit,
@@ -104,7 +104,7 @@ impl Bench {
     }
 }
 
-/// What callgrind counted in a thread.
+/// The counts of a thread.
 struct Thread {
     total: f64,
     /// Inclusive instructions, with the function and its library as callgrind_annotate writes them.
@@ -136,7 +136,7 @@ impl Thread {
         self.functions.iter().filter(|(_, name)| name.contains(function)).map(|(count, _)| count).sum()
     }
 
-    /// Whether all that the thread does begins in the library.
+    /// True if everything that the thread does begins in the library.
     fn runs_in(&self, library: Option<&Path>) -> bool {
         let Some(name) = library.and_then(Path::file_name).and_then(|name| name.to_str()) else {
             return false;
@@ -144,8 +144,8 @@ impl Thread {
         self.outer().any(|function| function.contains(&format!("/{name}]")))
     }
 
-    /// Whether a function that spans the thread is named so.
-    fn says(&self, word: &str) -> bool {
+    /// True if a function that spans the thread has the word in its name.
+    fn has_function(&self, word: &str) -> bool {
         self.outer().any(|function| function.contains(word))
     }
 
@@ -155,7 +155,7 @@ impl Thread {
     }
 }
 
-/// A line `1,234 ( 5.67%)  file:function [library]`.
+/// Parses a line `1,234 ( 5.67%)  file:function [library]`.
 fn function(line: &str) -> Option<(f64, String)> {
     let (count, rest) = line.trim_start().split_once(" (")?;
     let (_, name) = rest.split_once("%)")?;

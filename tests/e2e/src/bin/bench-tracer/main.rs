@@ -1,4 +1,4 @@
-//! What a dispatch costs with the tracer, against the least that an intercepting tool can cost: `docs/bench/tracer.md`.
+//! Measures the cost of a dispatch with the tracer, against the least cost of any intercepting tool: `docs/bench/tracer.md`.
 
 mod callgrind;
 mod modes;
@@ -74,7 +74,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The programs and libraries; `None`, after a line that says what is missing, where the runtime is not installed.
+/// The programs and libraries; `None`, after a line that names a missing one, where the runtime is not installed.
 fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
     let programs = ["loop", "submit_latency", "no_work", "load_code"].map(support::program);
     let [Some(submit), Some(latency), Some(start), Some(load)] = programs else { return Ok(None) };
@@ -88,11 +88,11 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
     let first = String::from_utf8(thousands[0].name.clone())?;
     let mut columns = vec![
         Column { name: "bare", ..Column::default() },
-        Column::of("floor", library::tool("pass_through")),
-        Column::of("ours", library::tracer()),
+        Column::new("floor", library::tool("pass_through")),
+        Column::new("ours", library::tracer()),
     ];
     if let Some(library) = &arguments.rocm_trace_lite {
-        columns.push(Column::of("rocm-trace-lite", library.canonicalize()?));
+        columns.push(Column::new("rocm-trace-lite", library.canonicalize()?));
     }
     let runtime = match &arguments.runtime {
         Some(name) => match stack(name) {
@@ -117,15 +117,14 @@ fn bench(folder: &Path, arguments: &Arguments) -> Result<Option<Bench>> {
     }))
 }
 
-/// How long the kernels are for which the wall times are judged. Their bounds are those of a floor of 0.40 s a million;
-/// kernels that take no time have a floor of less than half of that, with the program on one of two cores and the
-/// simulated GPU on the other.
+/// Length of the kernels for which wall times are judged. The bounds are for a floor of 0.40 s a million; with kernels that take
+/// no time the floor is less than half of that, with the program on one of two cores and the simulated GPU on the other.
 const KERNEL_NS: u32 = 300;
 
 /// RTL_BUFFER so small that it is full while the program submits.
 const FULL: &str = "1M";
 
-/// Wall times, in seconds and over the floor's: whole process, until the last wait.
+/// Adds rows of wall times, in seconds and over the floor's: of the whole process, and until the last wait.
 fn walls(table: &mut Table, costs: &[Cost], kernels: &str, bounds: Option<[(f64, f64); 2]>) {
     let whole: Vec<f64> = costs.iter().map(|cost| cost.wall).collect();
     let waited: Vec<f64> = costs.iter().map(|cost| cost.until_last_wait).collect();
@@ -141,7 +140,7 @@ fn walls(table: &mut Table, costs: &[Cost], kernels: &str, bounds: Option<[(f64,
     }
 }
 
-/// Which part of all dispatches is in the trace, in %.
+/// Percentage of all dispatches that are in the trace.
 fn recorded(costs: &[Cost], dispatches: u32) -> Vec<Option<f64>> {
     let all = f64::from(dispatches + runs::WARM_UP);
     costs.iter().map(|cost| Some(100.0 * cost.recorded? / all)).collect()

@@ -1,4 +1,4 @@
-//! What a kernel costs in mode hip, and with RTL_HSA_HOST_DISPATCH=1, over mode standard.
+//! Measures the cost of a kernel in mode hip, and with RTL_HSA_HOST_DISPATCH=1, over mode standard.
 
 use anyhow::Result;
 use e2e::library;
@@ -12,11 +12,11 @@ use crate::table::Table;
 const FLOOR: usize = 0;
 const STANDARD: usize = 1;
 
-/// Over mode standard: what mode hip must not and should not exceed.
+/// Factors over mode standard that mode hip must not, and should not, exceed.
 const BOUNDS: (f64, f64) = (1.2, 1.05);
 
-/// A table for kernels that a program puts on a queue of HSA itself, and one for those that it launches by a call of HIP each,
-/// of which the calls' own cost is left out where that can be told apart.
+/// Makes a table for kernels that a program puts on a queue of HSA itself, and one for those that it launches by a call of HIP
+/// each, without the calls' own cost where that can be distinguished.
 pub(crate) fn measure(bench: &Bench, arguments: &Arguments, mut show: impl FnMut(Table)) -> Result<()> {
     let of_hsa = Bench { columns: columns(), ..bench.clone() };
     show(table(&of_hsa, "kernels of HSA", true, arguments)?);
@@ -24,25 +24,25 @@ pub(crate) fn measure(bench: &Bench, arguments: &Arguments, mut show: impl FnMut
     let kernels = support::code_object("kernels", "gfx90a");
     if let (Some(hip), Some(one_kernel), Some(submit)) = (hip, kernels, support::program("hip_loop")) {
         let columns = columns().into_iter().map(|column| column.setting("HIP_LIBRARY", hip)).collect();
-        let of_hip = Bench { columns, one_kernel, submit, ..bench.clone() };
-        show(table(&of_hip, "kernels of HIP", false, arguments)?);
+        let for_hip = Bench { columns, one_kernel, submit, ..bench.clone() };
+        show(table(&for_hip, "kernels of HIP", false, arguments)?);
     }
     Ok(())
 }
 
 fn columns() -> Vec<Column> {
-    let ours = |name| Column::of(name, library::tracer());
+    let ours = |name| Column::new(name, library::tracer());
     let hip = Column { preloaded: vec![library::tracer(), library::companion()], ..ours("hip") };
     vec![
-        Column::of("floor", library::tool("pass_through")),
+        Column::new("floor", library::tool("pass_through")),
         ours("standard"),
         hip.setting("RTL_MODE", "hip"),
         ours("enqueued").setting("RTL_HSA_HOST_DISPATCH", "1"),
     ]
 }
 
-/// `is_alone`: the program makes no calls that are recorded and waits for a signal, so that the CPU of its process is that of
-/// its kernels. HIP waits awake.
+/// `is_alone` means that the program makes no recorded calls and waits for a signal, so that the CPU time of its process is that
+/// of its kernels. HIP waits awake.
 fn table(bench: &Bench, of: &str, is_alone: bool, arguments: &Arguments) -> Result<Table> {
     let mut table = Table::new(bench.columns.iter().map(|column| column.name));
     let costs = bench.timed(arguments.dispatches, arguments.rounds, 0)?;
@@ -55,7 +55,7 @@ fn table(bench: &Bench, of: &str, is_alone: bool, arguments: &Arguments) -> Resu
     figure(&mut table, &format!("{of}: bytes on disk"), bytes, 1);
     table.row(format!("{of}: recorded, %"), crate::recorded(&costs, arguments.dispatches), 2);
     if arguments.callgrind > 0 {
-        // HIP's own beginning takes minutes under callgrind.
+        // The start of HIP takes minutes under callgrind.
         let runs = if is_alone { arguments.rounds } else { 1 };
         let counts = bench.instructions(arguments.callgrind, runs)?;
         let above = counts.iter().map(|count| Some(count.submit - counts[FLOOR].submit)).collect();
@@ -70,7 +70,7 @@ fn table(bench: &Bench, of: &str, is_alone: bool, arguments: &Arguments) -> Resu
     Ok(table)
 }
 
-/// A figure, and the same over that of mode standard.
+/// Adds a row with the figure, and one with the factor over mode standard.
 fn figure(table: &mut Table, name: &str, values: Vec<Option<f64>>, decimals: usize) {
     let standard = values[STANDARD].unwrap_or(f64::NAN);
     let ratios = values.iter().enumerate().map(|(at, value)| Some(value.filter(|_| at > FLOOR)? / standard));

@@ -1,4 +1,4 @@
-//! The runs that the figures come from: one program, the same in every column.
+//! Runs one program, the same in every column, for all figures.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,13 @@ use anyhow::{Context, Result, bail};
 use support::Stack;
 use support::rusqlite::{Connection, OpenFlags};
 
-/// Dispatches before the clock starts: pools have grown, names are known.
+/// Dispatches before the clock starts: by then pools have grown and names are known.
 pub(crate) const WARM_UP: u32 = 131_072;
 
-/// Runs of what takes less than a tick of the clock that CPU is counted in.
+/// Number of runs where one takes less than a tick of the clock of CPU time.
 const REPETITIONS: u32 = 20;
 
-/// A tool of the runtime, or none, and what it is asked for.
+/// A tool of the runtime, or none, with its settings.
 #[derive(Clone, Default)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
@@ -25,18 +25,18 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    pub(crate) fn of(name: &'static str, library: PathBuf) -> Self {
+    pub(crate) fn new(name: &'static str, library: PathBuf) -> Self {
         Self { name, library: Some(library), ..Self::default() }
     }
 
-    /// With this in its environment.
+    /// Adds an environment variable.
     pub(crate) fn setting(mut self, name: &'static str, value: &'static str) -> Self {
         self.settings.push((name, value));
         self
     }
 }
 
-/// Everything that runs.
+/// Programs, libraries and the runtime of all runs.
 #[derive(Clone)]
 pub(crate) struct Bench {
     pub(crate) folder: PathBuf,
@@ -48,7 +48,6 @@ pub(crate) struct Bench {
     /// The program that submits, and the code object of its kernels.
     pub(crate) submit: PathBuf,
     pub(crate) one_kernel: PathBuf,
-    /// The program that times each launch.
     pub(crate) latency: PathBuf,
     pub(crate) start: PathBuf,
     pub(crate) load: PathBuf,
@@ -56,7 +55,7 @@ pub(crate) struct Bench {
     pub(crate) first: String,
 }
 
-/// What a timed run cost.
+/// Cost of a timed run.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cost {
     /// User and system seconds of the whole process.
@@ -65,19 +64,19 @@ pub(crate) struct Cost {
     pub(crate) wall: f64,
     /// Seconds from the first timed dispatch to the end of the last wait.
     pub(crate) until_last_wait: f64,
-    /// Of the trace without its calls, if there is one.
+    /// Bytes of the trace without its calls, if there is one.
     pub(crate) bytes_per_op: Option<f64>,
     /// Rows of the trace, if there is one.
     pub(crate) recorded: Option<f64>,
 }
 
 impl Bench {
-    /// A program on the simulator with a column's tool. What it would leave behind goes to the bench's folder.
+    /// The command of a program on the simulator with a column's tool. Files that it leaves go to the bench's folder.
     pub(crate) fn command(&self, program: &Path, column: &Column, preload: &[&Path]) -> Command {
         self.command_by(None, program, column, preload)
     }
 
-    /// The same for a command that starts the program.
+    /// Does what `command` does for a command that starts the program.
     pub(crate) fn command_by(
         &self,
         starter: Option<Command>,
@@ -130,15 +129,15 @@ impl Bench {
         self.folder.join("trace.db")
     }
 
-    /// The two numbers of the report: ns until the last wait, allocations.
+    /// The two numbers of the report: ns until the last wait, and allocations.
     fn report(&self) -> Result<(f64, f64)> {
         let report = fs::read_to_string(self.folder.join("report"))?;
         let (time, allocations) = report.trim().split_once('\t').context("a report of two numbers")?;
         Ok((time.parse()?, allocations.parse()?))
     }
 
-    /// The cheapest of each column's runs with kernels of that length, which are taken in turn so that all meet the same
-    /// neighbours.
+    /// The cheapest of each column's runs with kernels of that length. The columns take turns, so that other load affects all of
+    /// them.
     pub(crate) fn timed(&self, dispatches: u32, rounds: u32, kernel_ns: u32) -> Result<Vec<Cost>> {
         let mut best: Vec<Option<Cost>> = self.columns.iter().map(|_| None).collect();
         for _ in 0..rounds.max(1) {
@@ -165,8 +164,8 @@ impl Bench {
         Ok(Cost { cpu, wall, until_last_wait: time / 1e9, bytes_per_op, recorded })
     }
 
-    /// The ns that 99.9 % of the launches of a thread stay below, with kernels of that length: the least of each column's
-    /// runs, which are taken in turn.
+    /// The ns that 99.9 % of the launches of a thread stay below, with kernels of that length: the least of each column's runs.
+    /// The columns take turns.
     pub(crate) fn latencies(
         &self,
         launches: u32,
@@ -189,7 +188,7 @@ impl Bench {
         Ok(least)
     }
 
-    /// Allocations of the submitting thread while it submits, a dispatch.
+    /// Allocations of the submitting thread for a dispatch.
     pub(crate) fn allocations(&self) -> Result<Vec<f64>> {
         const DISPATCHES: u32 = 100_000;
         let count = |column: &Column| {
@@ -201,7 +200,7 @@ impl Bench {
         self.columns.iter().map(count).collect()
     }
 
-    /// ms of CPU of a process that starts the runtime and ends.
+    /// ms of CPU time of a process that starts the runtime and ends.
     pub(crate) fn start_up(&self) -> Result<Vec<f64>> {
         self.repeated(|column| {
             let mut command = self.command(&self.start, column, &[]);
@@ -210,7 +209,7 @@ impl Bench {
         })
     }
 
-    /// ms of CPU of a process that loads 20,000 kernels and launches one of them.
+    /// ms of CPU time of a process that loads 20,000 kernels and launches one of them.
     pub(crate) fn loading(&self) -> Result<Vec<f64>> {
         self.repeated(|column| {
             let mut command = self.command(&self.load, column, &[]);
@@ -230,7 +229,7 @@ impl Bench {
     }
 }
 
-/// Seconds of CPU and of wall time that the command took.
+/// Runs a command, which must succeed; returns seconds of CPU time and of wall time.
 pub(crate) fn ended_well(mut command: Command) -> Result<(f64, f64)> {
     let (before, begun) = (children()?, Instant::now());
     let output = command.output().with_context(|| format!("{command:?}"))?;
@@ -253,14 +252,14 @@ fn children() -> Result<f64> {
     Ok((user + system) / TICKS_PER_SECOND)
 }
 
-/// How many ops a trace has, and its bytes without those of its calls.
+/// The number of ops in a trace, and its bytes without those of its calls.
 fn ops(trace: &Path) -> Result<(f64, f64)> {
     let database = Connection::open_with_flags(trace, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let rows = database.query_row("SELECT count(*) FROM rocpd_op", [], |row| row.get(0))?;
     Ok((rows, fs::metadata(trace)?.len() as f64 - bytes_of_calls(trace)?))
 }
 
-/// The bytes of a trace's calls, by the system's SQLite: the bundled one has no dbstat.
+/// The bytes of a trace's calls, by the system's SQLite, because the bundled one has no dbstat.
 fn bytes_of_calls(trace: &Path) -> Result<f64> {
     let bytes = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name = 'rocpd_api'";
     let sqlite = Command::new("sqlite3").arg("-readonly").arg(trace).arg(bytes).output()?;

@@ -1,8 +1,7 @@
-//! One table: figures down, columns across, and what the tracer's figure must and should be.
+//! A table with a row for each figure and a column for each tool, and with the bounds on the tracer's figure.
 
 use std::fmt;
 
-/// The figures so far.
 pub(crate) struct Table {
     columns: Vec<String>,
     rows: Vec<Row>,
@@ -12,11 +11,11 @@ struct Row {
     figure: String,
     values: Vec<Option<f64>>,
     decimals: usize,
-    /// What the figure must not exceed, and what it should not.
+    /// Bounds that the figure must not, and should not, exceed.
     bounds: Option<(f64, f64)>,
 }
 
-/// The column that is judged, in every table.
+/// The index of the tracer's column, in every table.
 const OURS: usize = 2;
 
 impl Table {
@@ -24,12 +23,12 @@ impl Table {
         Self { columns: columns.into_iter().map(str::to_owned).collect(), rows: Vec::new() }
     }
 
-    /// A figure that is only shown.
+    /// Adds a figure that is only shown.
     pub(crate) fn row(&mut self, figure: impl Into<String>, values: Vec<Option<f64>>, decimals: usize) {
         self.rows.push(Row { figure: figure.into(), values, decimals, bounds: None });
     }
 
-    /// A figure that must and should not exceed two bounds.
+    /// Adds a figure with the bounds that it must not, and should not, exceed.
     pub(crate) fn judged(
         &mut self,
         figure: impl Into<String>,
@@ -41,7 +40,7 @@ impl Table {
         self.rows.push(Row { figure: figure.into(), values, decimals, bounds: Some(bounds) });
     }
 
-    /// Whether every figure of the tracer is what it must be.
+    /// True if every figure of the tracer is within the bound that it must not exceed.
     pub(crate) fn holds(&self) -> bool {
         self.rows.iter().all(|row| row.verdict() != "MISSED")
     }

@@ -1,4 +1,4 @@
-//! What users link: the header, the examples, the static library.
+//! Tests of the files that users link with: the header, the examples, and the static library.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
@@ -9,7 +9,7 @@ use e2e::embedded::embedded_by;
 use e2e::{Outcome, Process, examples};
 use rtl::base::abi;
 
-/// `STRUCT.FIELD OFFSET` of a struct here, and its fields' names for the compiler there.
+/// Lists `STRUCT.FIELD OFFSET` of a struct in Rust, and its fields' names for the compiler of C.
 macro_rules! layout {
     ($name:literal, $type:ty, $($field:ident)+) => {{
         let mut lines = format!("{} {}\n", $name, size_of::<$type>());
@@ -44,14 +44,14 @@ fn the_header_says_where_everything_is() {
     }
 }
 
-/// An example on every runtime, which ends as it should and leaves no file.
+/// Runs an example on every runtime, and checks that it succeeds and leaves no file.
 #[track_caller]
 fn each_example(source: &str) -> Vec<Outcome> {
     let processes = Process::on_every_stack("copies");
     let run = |process: Process| {
         let program = examples::program(source, process.folder());
         let outcome = process.program(program).bare();
-        assert_eq!((outcome.traces.len(), outcome.said.len()), (0, 0), "no file, no word: {outcome:?}");
+        assert_eq!((outcome.traces.len(), outcome.messages.len()), (0, 0), "no file, no word: {outcome:?}");
         outcome
     };
     processes.into_iter().map(run).collect()
@@ -62,7 +62,7 @@ fn the_example_in_c_has_every_kernel_with_its_time() {
     for outcome in each_example("tracer/examples/embed/kernels.c") {
         assert!(outcome.status.success(), "{outcome:?}");
         let mut executed: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-        for dispatch in outcome.executed.iter().filter(|dispatch| dispatch.is_the_programs) {
+        for dispatch in outcome.executed.iter().filter(|dispatch| dispatch.is_of_program) {
             let (calls, time) = executed.entry(spoken(&dispatch.kernel)).or_default();
             (*calls, *time) = (*calls + 1, *time + dispatch.end - dispatch.start);
         }
@@ -121,7 +121,7 @@ fn a_library_that_the_static_one_is_part_of_gets_records_and_shows_no_more_than_
     let Some(library) = examples::static_library(folder.path()) else { return };
     let plugin = examples::plugin(&library, folder.path());
     let shown = super::super::exports::shown(&plugin).unwrap();
-    // What stands in for the C library is for who is preloaded.
+    // Functions that replace those of the C library are only for preloading.
     let is_asked_for = |name: &&&str| ["On", "roctx", "rtl_"].iter().any(|start| name.starts_with(start));
     let expected = super::super::exports::EXPORTS.iter().filter(is_asked_for);
     assert!(shown.iter().eq(expected), "{shown:?}");

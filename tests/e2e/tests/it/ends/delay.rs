@@ -1,4 +1,4 @@
-//! How much later a process ends because of the tracer. A figure and no test, because a loaded machine delays by itself:
+//! Measures the tracer's delay of the end of a process. It is a figure and no test, because a loaded machine delays by itself:
 //! `scripts/bench/ends`.
 
 use std::io::{BufRead, BufReader, Read};
@@ -12,7 +12,7 @@ use super::process;
 
 const RUNS: usize = 20;
 
-/// From the last line of the program, after which it ends, to its end; sorted.
+/// Times from the last line of the program, after which it ends, to its end; sorted.
 fn times(process: &Process, tool: &Path) -> Vec<Duration> {
     let time = |_| {
         let mut command = process.command(&process.folder().join("delay"));

@@ -1,4 +1,5 @@
-//! A disk that is full, broken, silent, or that says so only when the file is closed; and a limit on the size of files.
+//! Tests of a disk that is full, broken, silent, or reports errors only when the file is closed; and of a limit on the size of
+//! files.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -9,10 +10,10 @@ use support::{Need, skipped};
 
 use super::{in_time, process};
 
-/// How many bytes a disk holds: none, a header, the first moment of a recording, and some of its rows.
+/// Sizes of disks in bytes: for nothing, a header, the first moment of a recording, and some of its rows.
 const HOLDS: [&str; 6] = ["0", "4096", "20000", "40000", "60000", "100000"];
 
-/// Holds that whatever is left is whole, true and says that it is not everything; the files that have tables.
+/// Checks that all remaining files are whole, true and marked as incomplete; returns those that have tables.
 #[track_caller]
 fn assert_whole(outcome: &Outcome) -> Vec<Trace> {
     let left = outcome.traces.iter().filter(|file| std::fs::metadata(file).unwrap().len() > 0);
@@ -34,9 +35,9 @@ fn a_disk_that_takes_no_more_ends_the_recording_and_nothing_else() {
             let process = process.setting("DISK_ERROR", error.to_string());
             let outcome = in_time(|| process.unchanged_in_one_run());
             assert_whole(&outcome);
-            let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
+            let [message] = outcome.messages.as_slice() else { panic!("one line: {outcome:?}") };
             let why = std::io::Error::from_raw_os_error(error).to_string();
-            assert!(said.contains("that could not be written") && said.contains(&why), "{said}");
+            assert!(message.contains("that could not be written") && message.contains(&why), "{message}");
         }
     }
 }
@@ -48,8 +49,8 @@ fn a_disk_that_does_not_answer_is_not_waited_for() {
         let process = process.preload("failing_disk").setting("DISK_HOLDS", holds);
         let outcome = process.setting("DISK_ERROR", "0").unchanged_in_one_run();
         assert_whole(&outcome);
-        let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
-        assert!(said.contains("not written in time") && said.contains("too slow"), "{said}");
+        let [message] = outcome.messages.as_slice() else { panic!("one line: {outcome:?}") };
+        assert!(message.contains("not written in time") && message.contains("too slow"), "{message}");
     }
 }
 
@@ -58,12 +59,12 @@ fn a_disk_that_finds_no_room_when_the_file_is_closed_is_told_of() {
     let Some(process) = process("exit") else { return };
     let process = process.preload("failing_disk").setting("DISK_CLOSING", libc::EDQUOT.to_string());
     let outcome = in_time(|| process.unchanged_in_one_run());
-    let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
-    assert!(said.contains("40 of 40") && said.contains("cannot close"), "{said}");
+    let [message] = outcome.messages.as_slice() else { panic!("one line: {outcome:?}") };
+    assert!(message.contains("40 of 40") && message.contains("cannot close"), "{message}");
 }
 
-/// A process whose trace is on a file system of its own, so many KiB of memory; what is left of it goes to the traces. `None`, and
-/// one line that says so, where that may not be mounted.
+/// A process whose trace is on a file system of its own, of `kib` KiB in memory; its remaining files go to the traces. `None`
+/// after one printed line, where that may not be mounted.
 fn on_small_disk(process: Process, kib: u64) -> Option<Process> {
     let small = process.folder().join("small");
     std::fs::create_dir_all(&small).unwrap();
@@ -86,29 +87,29 @@ fn a_file_system_that_is_full_is_as_harmless_as_a_simulated_one() {
     let outcome = in_time(|| process.unchanged_in_one_run());
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
     assert_eq!(assert_whole(&outcome).len(), 1, "{outcome:?}");
-    assert!(outcome.said[0].contains("No space left on device"), "{outcome:?}");
+    assert!(outcome.messages[0].contains("No space left on device"), "{outcome:?}");
 }
 
-/// So many dispatches that one batch does not fit, and half of them again.
+/// Number of dispatches of one and a half batches.
 const MANY: i64 = 3_000;
 
-/// [`MANY`] dispatches done, as many in the queue, and no other files.
+/// [`MANY`] completed dispatches and as many in the queue, without other files.
 fn many() -> Option<Process> {
-    let process = Process::of("ends")?.arguments(&[&MANY.to_string(), "exit"]);
+    let process = Process::new("ends")?.arguments(&[&MANY.to_string(), "exit"]);
     let process = process.setting("REPORT", "/dev/null").setting("KFD_SIM_LOG", "/dev/null");
     Some(process.setting("KFD_SIM_KERNEL_NS", "1000"))
 }
 
-/// Holds that a trace of at most `room` bytes has what fits, and counts the rest.
+/// Checks that a trace of at most `room` bytes has the rows that fit, and counts the rest.
 #[track_caller]
 fn assert_full(outcome: &Outcome, room: u64, why: &str) {
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
-    let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
-    assert!(said.contains("that could not be written") && said.contains(why), "{said}");
+    let [message] = outcome.messages.as_slice() else { panic!("one line: {outcome:?}") };
+    assert!(message.contains("that could not be written") && message.contains(why), "{message}");
     let (trace, length) = (outcome.trace(), std::fs::metadata(&outcome.traces[0]).unwrap().len());
     assert_adds_up(&trace, 2 * MANY);
     assert!(length <= room, "{length}");
-    // 56 bytes each; two publications, of a dozen tables and pages each, are kept free.
+    // A row has 56 bytes; two publications, of a dozen tables and pages each, are kept free.
     let least = room.saturating_sub(160 << 10) / 64;
     assert!(trace.rows.len() as u64 >= least, "{} of {least}: {:?}", trace.rows.len(), trace.metadata);
     assert!(trace.count("lost:write") > 0, "{:?}", trace.metadata);
@@ -133,7 +134,7 @@ fn of_a_batch_that_exceeds_a_file_system_what_fits_is_written_and_the_rest_is_co
     }
 }
 
-/// More than reports and logs take here, less than a trace.
+/// Larger than the reports and logs of these tests, smaller than a trace.
 const LIMIT: &str = "40000";
 
 #[test]
@@ -143,7 +144,7 @@ fn a_limit_on_the_size_of_files_is_the_traces_alone() {
     let outcome = in_time(|| process.unchanged_in_one_run());
     assert_eq!(outcome.status.code(), Some(7), "{outcome:?}");
     assert_whole(&outcome);
-    assert!(outcome.said[0].contains("File too large"), "{outcome:?}");
+    assert!(outcome.messages[0].contains("File too large"), "{outcome:?}");
 }
 
 #[test]
@@ -159,10 +160,10 @@ fn a_program_gets_its_own_signals_of_that_limit_and_no_others() {
     }
 }
 
-/// The tracer says at the end what it lost.
+/// The tracer prints its losses at the end.
 #[test]
 fn a_standard_error_that_may_not_grow_does_not_change_how_a_process_ends() {
-    let Some(process) = Process::of("ends") else { return };
+    let Some(process) = Process::new("ends") else { return };
     let process = process.setting("KFD_SIM_KERNEL_NS", "beta=never,20000").arguments(&["10", "hang"]);
     let process = process.setting("HSA_TOOLS_LIB", e2e::library::tracer()).setting("FILE_LIMIT", LIMIT);
     let path = process.folder().join("errors");

@@ -1,5 +1,5 @@
-//! Every way to end that a program has, and what the system does to it: its exit code and output are what they are
-//! without the tracer, and what was done is in the file.
+//! Tests of every way in which a program ends or is ended by the system: exit code and output are those without the tracer, and
+//! completed work is in the file.
 
 use e2e::compare::{assert_executed, assert_true};
 use e2e::{Process, Trace};
@@ -7,11 +7,11 @@ use support::stacks;
 
 use super::{DISPATCHES, assert_cut_off, assert_has_what_was_waited_for, processes};
 
-/// Ways after which nothing of the tracer is called.
+/// Ways after which no function of the tracer is called.
 const AT_ONCE: [&str; 9] =
     ["now", "abort", "throw", "callback", "kill", "term", "int", "fault", "fault-reported"];
 
-/// Ways on which handlers of the exit run: the program's own handler of a signal leads to most of them.
+/// Ways in which exit handlers run, most of them through the program's own handler of a signal.
 const BY_EXIT: [&str; 7] =
     ["return", "exit", "thread", "quick", "term-handled", "int-handled", "fault-survived"];
 
@@ -60,8 +60,8 @@ fn what_was_done_a_moment_before_a_process_dies_is_in_its_file() {
 fn a_hip_program_ends_as_it_does_without_the_tracer() {
     for how in ["exit", "throw"] {
         for stack in stacks() {
-            // Signals of kernels under way may stay behind: fewer than the runtime is allowed to remark upon.
-            let Some(process) = Process::of_hip(&stack, "hip_ends", &["8", how]) else { return };
+            // Signals of running kernels may remain: fewer than the number that the runtime reports.
+            let Some(process) = Process::for_hip(&stack, "hip_ends", &["8", how]) else { return };
             let outcome = process.setting("KFD_SIM_KERNEL_NS", "2000000").unchanged();
             let trace = outcome.traces.first().and_then(|file| Trace::read_begun(file));
             let is_complete = trace.is_some_and(|trace| trace.is_complete());

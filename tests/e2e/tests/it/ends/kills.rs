@@ -1,6 +1,6 @@
-//! A process that is killed at any moment: what its file lacks is the last of its work, and not much of it.
+//! Tests of a process that is killed at any moment: its file lacks only the last part of its work.
 //!
-//! `RTL_KILLS=200` kills as often; `scripts/bench/ends` says what was lost.
+//! `RTL_KILLS=200` kills 200 times; `scripts/bench/ends` prints the losses.
 
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
@@ -8,16 +8,16 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use e2e::account::Executed;
+use e2e::account::ExecutedDispatch;
 use e2e::{Outcome, Process, Trace};
 
-/// Kernels of 20 us that are waited for at once.
+/// Number of kernels of 20 us that are waited for at once.
 const WAVE: &str = "100";
 
-/// Kills happen within so many us from the first wave on.
+/// Kills happen within this time in us from the first wave on.
 const SPAN: u64 = 600_000;
 
-/// Work that was done and is not in the file.
+/// Completed work that is not in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Loss {
     /// From the end of the last recorded dispatch to that of the last one executed, in ns.
@@ -25,11 +25,11 @@ struct Loss {
     dispatches: usize,
 }
 
-/// Holds that the file has the first of what was executed, whole, and says that there was more.
+/// Checks that the file has the first of the executed dispatches, is whole, and is marked as incomplete.
 #[track_caller]
 fn assert_has_the_first(outcome: &Outcome) -> Loss {
-    assert_eq!(outcome.said, Vec::<String>::new(), "{outcome:?}");
-    let executed: Vec<&Executed> = outcome.executed.iter().filter(|one| one.is_the_programs).collect();
+    assert_eq!(outcome.messages, Vec::<String>::new(), "{outcome:?}");
+    let executed: Vec<&ExecutedDispatch> = outcome.executed.iter().filter(|one| one.is_of_program).collect();
     let trace = outcome.traces.first().and_then(|file| Trace::read_begun(file));
     let rows = trace.map_or_else(Vec::new, |trace| {
         assert_eq!(trace.metadata.get("complete").map(String::as_str), Some("0"), "{:?}", trace.metadata);
@@ -53,7 +53,7 @@ fn a_process_that_is_killed_at_any_moment_has_all_of_its_work_but_the_last() {
     let mut losses: Vec<Loss> = (0..kills)
         .filter_map(|kill| {
             let stack = stacks.get(kill as usize % stacks.len().max(1))?;
-            // Spread over the span, and not in its order.
+            // The moments are spread over the span, in no order.
             let after = (kill * 2_654_435_761 % SPAN).to_string();
             let process = Process::on(stack, "until_killed")?.arguments(&[WAVE, &after]);
             let process = process.setting("KFD_SIM_KERNEL_NS", "20000");
@@ -83,7 +83,7 @@ fn a_process_that_is_killed_at_any_moment_has_all_of_its_work_but_the_last() {
     );
 }
 
-/// A burst of 1 to 1,000 kernels on this runtime, which fit its queue, a second of rest and a kill: how many dispatches are missing.
+/// The number of missing dispatches after a burst of 1 to 1,000 kernels, which fit their queue, a second of rest and a kill.
 fn missing_after_a_rest(stack: &support::Stack, burst: usize) -> Option<usize> {
     let process = Process::on(stack, "on_request")?.setting("KFD_SIM_KERNEL_NS", "1000..20000");
     let outcome = process.traced_while(|input, output, _| {
@@ -99,7 +99,7 @@ fn missing_after_a_rest(stack: &support::Stack, burst: usize) -> Option<usize> {
     Some(assert_has_the_first(&outcome).dispatches)
 }
 
-/// `scripts/bench/ends` runs it: whether a second suffices depends on the machine.
+/// `scripts/bench/ends` runs this, because whether a second suffices depends on the machine.
 #[test]
 #[ignore = "depends on how fast the machine is"]
 fn a_process_that_is_killed_after_a_second_of_rest_has_all_of_its_work() {

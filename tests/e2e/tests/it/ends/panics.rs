@@ -1,18 +1,18 @@
-//! A panic in the tracer, wherever: the program notices nothing, and what was recorded before is there.
+//! Tests of a panic anywhere in the tracer: the program notices nothing, and earlier records are kept.
 
 use e2e::compare::assert_executed;
 use e2e::{Process, Trace};
 
 use super::{in_time, process, processes};
 
-/// Where the tracer is made to panic (`tracer/src/base/fault.rs`), at once: in its threads, in calls of the application, and as
-/// the process exits.
+/// Places where the tracer panics at once (`tracer/src/base/fault.rs`): in its threads, in calls of the application, and as the
+/// process exits.
 const AT_ONCE: [&str; 6] = ["record", "collect", "submit", "hook", "any-hook", "exit"];
 
-/// The same after a while, which may be before or after the end.
+/// Places where it panics after a while, which may be before or after the end.
 const LATER: [&str; 5] = ["record:2", "record:5", "collect:20", "submit:7", "hook:4"];
 
-/// What the tracer says where it fails before it could know of any dispatch.
+/// The tracer's line where it fails before it could know of any dispatch.
 const FAILED: &str = "rtl: failed and is out of the way; from now on nothing is recorded";
 
 #[track_caller]
@@ -38,7 +38,7 @@ fn a_panic_in_a_thread_of_the_tracer_or_of_the_application_changes_nothing_for_t
 
 #[test]
 fn a_failure_of_the_tracer_is_said_in_a_line() {
-    for (place, said) in [
+    for (place, message) in [
         ("record", "after a failure of the tracer (the recorder failed)"),
         ("collect", FAILED),
         ("submit", FAILED),
@@ -49,7 +49,7 @@ fn a_failure_of_the_tracer_is_said_in_a_line() {
         for process in processes("exit") {
             let process = process.fails_at(place);
             let outcome = in_time(|| process.unchanged_in_one_run());
-            assert!(outcome.said.iter().any(|line| line.contains(said)), "{place}: {outcome:?}");
+            assert!(outcome.messages.iter().any(|line| line.contains(message)), "{place}: {outcome:?}");
         }
     }
 }

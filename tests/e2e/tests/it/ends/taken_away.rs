@@ -1,4 +1,4 @@
-//! A file that someone else removes, shortens or moves while it is written, and a folder that is gone.
+//! Tests of a file that is removed, truncated or moved while it is written, and of a folder that is gone.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use e2e::Outcome;
 
 use super::{DISPATCHES, in_time, process};
 
-/// Runs a process until the first half of its work is in its file, which is then treated so.
+/// Runs a process, and passes its file to `treat` once that has the first half of its work.
 fn treated(treat: impl Fn(&Path)) -> Option<Outcome> {
     let process = process("exit")?;
     let bare = process.bare();
@@ -19,8 +19,8 @@ fn treated(treat: impl Fn(&Path)) -> Option<Outcome> {
 
 #[track_caller]
 fn assert_told(outcome: &Outcome, why: &str) {
-    let [said] = outcome.said.as_slice() else { panic!("one line: {outcome:?}") };
-    assert!(said.contains("40 of 40") && said.contains(why), "{said}");
+    let [message] = outcome.messages.as_slice() else { panic!("one line: {outcome:?}") };
+    assert!(message.contains("40 of 40") && message.contains(why), "{message}");
 }
 
 #[test]

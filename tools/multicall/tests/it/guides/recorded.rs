@@ -61,7 +61,7 @@ struct Running(Child);
 impl Running {
     /// Starts a program in the folder, where its trace is `trace_PID.db`, as in the folder `traces`.
     fn start(folder: &Path) -> Option<Self> {
-        let process = Process::of("on_request")?.without_time_limit();
+        let process = Process::new("on_request")?.without_time_limit();
         let script_at = folder.join("bin/waits");
         fs::write(&script_at, script(&process)).unwrap();
         let mut command = Command::new("sh");
@@ -114,7 +114,7 @@ fn recorded(folder: &Path) -> Option<usize> {
 #[test]
 fn every_command_that_records_or_looks_at_a_recording_does_so() {
     let Some(stack) = support::stack("bookworm") else { return };
-    let Some(process) = Process::of_hip(&stack, "hip_streams", &["4", "20"]) else { return };
+    let Some(process) = Process::for_hip(&stack, "hip_streams", &["4", "20"]) else { return };
     let pages = Pages::new();
     let mut commands = 0;
     for page in pages.all() {

@@ -1,13 +1,13 @@
-//! Copies and barriers: what is recorded beside dispatches.
+//! Tests of copies and barriers, which are recorded beside dispatches.
 
 use super::*;
 use crate::base::counters::Counters;
-use crate::collect::copies::{Begun, Copies};
-use crate::collect::copy_or_barrier::{BARRIERS, COPIES, Copy, CopyOrBarrier, What};
+use crate::collect::copies::{Copies, StartedCopy};
+use crate::collect::copy_or_barrier::{BARRIERS, COPIES, Copy, CopyOrBarrier, CopyOrBarrierKind};
 
 const COPY: Copy = Copy { bytes: 64, source: None, destination: Some(1) };
 
-/// A recording that copies, and barriers are in too.
+/// A recording with copies and barriers.
 fn copying(signals: usize) -> (Bench, Copies) {
     let mut bench = bench(Mode::Standard, signals, 4);
     bench.shared.records_barriers = true;
@@ -22,7 +22,7 @@ impl Bench {
         unsafe { Signal::new(handle) }
     }
 
-    /// Copies with this signal; the one that the copy carries.
+    /// Submits a copy with this signal; returns the signal that the copy carries.
     fn copy(&self, copies: &Copies, signal: u64) -> u64 {
         let begun = copies.begin(COPY, self.signal(signal), &self.shared);
         let carried = begun.own().unwrap_or(signal);
@@ -35,7 +35,7 @@ impl Bench {
         signals.iter().find(|memory| memory.handle() == signal).unwrap().complete_copy(start, end);
     }
 
-    /// Lets the collector look; what the recorder then gets beside dispatches: number, start, end.
+    /// Runs a pass of the collector; returns number, start and end of the ops that the recorder then gets beside dispatches.
     fn others(&mut self) -> Vec<(u64, i64, i64)> {
         self.collector.pass(true, &self.shared);
         let mut ops: Vec<CopyOrBarrier> = Vec::new();
@@ -44,7 +44,7 @@ impl Bench {
     }
 }
 
-/// Seen, lost.
+/// Counts of seen, and of lost by reason.
 fn counts(counters: &Counters) -> (u64, Vec<(Lost, u64)>) {
     let now = counters.snapshot();
     (now.seen, now.lost)
@@ -103,7 +103,7 @@ fn a_copy_that_has_no_place_goes_through_and_is_counted() {
     assert_eq!(own, 0, "the runtime makes no signals for us");
     let counting = Memory::new(2);
     let begun = copies.begin(COPY, bench.signal(counting.handle()), &bench.shared);
-    assert!(matches!(begun, Begun::Lost(Lost::Signals)) && begun.own().is_none());
+    assert!(matches!(begun, StartedCopy::Lost(Lost::Signals)) && begun.own().is_none());
     copies.submitted(begun, &bench.shared);
     assert_eq!(bench.others(), []);
     assert_eq!(counts(&bench.shared.known.copies), (1, vec![(Lost::Signals, 1)]));
@@ -163,7 +163,10 @@ fn what_is_recorded_beside_dispatches_says_what_it_is() {
     bench.collector.pass(true, &bench.shared);
     let mut ops = Vec::new();
     bench.shared.known.copies_and_barriers.take(&mut ops);
-    let what: Vec<What> = ops.iter().map(|op| op.what).collect();
-    assert_eq!(what, [What::Barrier { queue: QueueOrdinal(7), gpu: 1 }, What::Copy(COPY)]);
+    let what: Vec<CopyOrBarrierKind> = ops.iter().map(|op| op.what).collect();
+    assert_eq!(
+        what,
+        [CopyOrBarrierKind::Barrier { queue: QueueOrdinal(7), gpu: 1 }, CopyOrBarrierKind::Copy(COPY)]
+    );
     assert!(ops.iter().all(|op| op.tid == crate::events::thread::current().tid));
 }

@@ -1,4 +1,4 @@
-//! Many queues: slots go to those that use them, and what is lost is lost for the reason that it has.
+//! Tests that with many queues slots go to those that use them, and that losses have the right reason.
 
 use super::*;
 use crate::base::budget;
@@ -6,25 +6,26 @@ use crate::base::budget;
 /// Queues that one thread submits to.
 struct Queues {
     machine: Arc<Machine>,
-    shared: Arc<Shared<Named>>,
+    shared: Arc<Shared<AddressNames>>,
     queues: Vec<Arc<Mutex<Submissions>>>,
     collector: Collector,
     arrivals: Receiver<Dispatch>,
 }
 
-/// So many queues of a process whose slots may occupy a bound.
+/// Queues of a process whose slots have a bound in bytes.
 fn queues(count: usize, bound: usize) -> Queues {
     let machine = Arc::new(Machine { most: usize::MAX, ..Machine::default() });
     let known: Arc<crate::collect::recorder_state::RecorderState> = Arc::default();
     known.budget.set_bound(Some(bound as u64));
     let (sender, arrivals) = crate::collect::batch_channel::batch_channel(Arc::clone(&known.budget));
-    let shared = Arc::new(Shared::new(Mode::Standard, known, Some(Named), Box::new(Arc::clone(&machine))));
+    let shared =
+        Arc::new(Shared::new(Mode::Standard, known, Some(AddressNames), Box::new(Arc::clone(&machine))));
     let mut collector = Collector::new(sender);
     let queues = (0..count).map(|at| {
         let (submissions, mut queue) = queue_channel(QueueOrdinal(u32::try_from(at).unwrap()), 0);
         let submissions = Arc::new(Mutex::new(submissions));
         let (lent, shared) = (Arc::clone(&submissions), Arc::clone(&shared));
-        queue.lender = Some(Box::new(move |keep| {
+        queue.release_slots = Some(Box::new(move |keep| {
             let rounds = lent.lock().unwrap().rounds(keep);
             (0..rounds).for_each(|_| lent.lock().unwrap().give_back(keep, &shared));
         }));
@@ -45,7 +46,7 @@ impl Queues {
         packet.completion()
     }
 
-    /// A kernel that has completed when the collector looks.
+    /// Submits a kernel that has completed when the collector looks.
     fn run(&self, queue: usize) {
         let signal = self.submit(queue);
         if signal != 0 {
@@ -53,7 +54,7 @@ impl Queues {
         }
     }
 
-    /// One pass of the collector; what the recorder takes.
+    /// Runs a pass of the collector; returns the number of dispatches that the recorder takes.
     fn pass(&mut self, thorough: bool) -> usize {
         self.collector.pass(thorough, &self.shared);
         let mut count = 0;
@@ -67,14 +68,14 @@ impl Queues {
     }
 }
 
-/// As [`Machine::complete`], whatever the number of signals.
+/// Completes a signal as [`Machine::complete`] does, without a search through all signals.
 fn complete(signal: u64) {
     // SAFETY: the machine keeps its signals until the test ends.
     let signal = unsafe { Signal::new(signal) };
     signal.set_ticks(Ticks { start: 10, end: 20 });
     // The value is the second word (amd_signal_t).
     #[expect(clippy::cast_possible_truncation, reason = "an address")]
-    // SAFETY: as above.
+    // SAFETY: the signal is memory of the machine, and its value is aligned.
     unsafe { std::sync::atomic::AtomicI64::from_ptr((signal.handle() as usize + 8) as *mut i64) }
         .fetch_sub(1, Ordering::AcqRel);
 }
@@ -97,7 +98,7 @@ fn kernels_of_ten_thousand_queues_are_all_recorded_with_slots_for_those_in_fligh
 
 #[test]
 fn a_busy_queue_gets_the_slots_that_idle_ones_had() {
-    // Room for 8,192 slots.
+    // The bound has room for 8,192 slots.
     let mut process = queues(101, 4 << 20);
     for queue in 0..100 {
         (0..4000).for_each(|_| process.run(queue));
@@ -139,7 +140,7 @@ fn a_pass_over_idle_queues_counts_when_all_have_had_their_turn() {
     for _ in 0..10 * TURNS {
         process.collector.pass(false, &process.shared);
     }
-    // Every sixteenth is thorough.
+    // Every sixteenth pass is thorough.
     assert!((before + 10..=before + 15).contains(&passes(&process)), "{}", passes(&process) - before);
 }
 
@@ -157,7 +158,7 @@ fn kernels_beyond_the_bound_that_run_are_lost_because_too_many_are_in_flight() {
 #[test]
 fn kernels_beyond_the_bound_that_wait_for_the_recorder_are_lost_because_it_is_behind() {
     let mut process = queues(1, budget::LEAST);
-    // The recorder takes nothing.
+    // The recorder takes nothing meanwhile.
     for _ in 0..100 {
         (0..100).for_each(|_| process.run(0));
         process.collector.pass(true, &process.shared);

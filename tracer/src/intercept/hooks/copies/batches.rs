@@ -1,7 +1,7 @@
-//! Copies in batches (`hsa_amd_memory_async_batch_copy`). An operation is a copy.
+//! Hooks of copies in batches (`hsa_amd_memory_async_batch_copy`), whose operations are recorded as copies.
 //!
-//! The runtime asks for one completion signal of all operations, which each of them decrements, and submits them one after the
-//! other. A copy is known by its signal, so each operation becomes a batch of its own.
+//! The runtime requires one completion signal for all operations, which each of them decrements, and submits them one after the
+//! other. The tracer identifies a copy by its signal, so each operation becomes a batch of its own.
 
 use std::ffi::c_void;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use crate::base::log;
 use crate::intercept::context::Context;
 use crate::intercept::hooks::guard::{guarded, original, release};
 
-/// The version of operations whose size and fields are known.
+/// The only version of operations whose size and fields are known.
 const VERSION: u16 = 1;
 
 /// `hsa_amd_memory_copy_op_type_t`.
@@ -53,7 +53,7 @@ unsafe extern "C" fn async_batch_copy(
     if known.is_empty() {
         return original(operations, count);
     }
-    // As in the runtime, an error keeps the operations behind it from being submitted.
+    // As in the runtime, operations behind an error are not submitted.
     let run = |operation: &CopyOperation| {
         let run = |completion| {
             let alone = CopyOperation { completion, ..*operation };
@@ -72,20 +72,20 @@ unsafe extern "C" fn async_batch_copy(
     known.iter().map(run).find(|&status| status != HSA_STATUS_SUCCESS).unwrap_or(HSA_STATUS_SUCCESS)
 }
 
-/// The operations, where all of them are of the version whose size is known.
+/// The operations, if all of them are of the version whose size is known.
 ///
 /// # Safety
 /// `operations` points to `count` operations, which nobody changes during the call.
 unsafe fn known<'a>(operations: *const CopyOperation, count: u32) -> Option<&'a [CopyOperation]> {
     for at in 0..count as usize {
-        // SAFETY: within the caller's operations, because those before it are of the known size.
+        // SAFETY: the pointer is within the caller's operations, because those before it are of the known size.
         let operation = unsafe { operations.add(at) };
-        // SAFETY: as above, and every version begins with its number.
+        // SAFETY: the pointer is within the caller's operations, and every version begins with its number.
         if unsafe { (*operation).version } != VERSION {
             return None;
         }
     }
-    // SAFETY: the caller's promise, for operations of the known size.
+    // SAFETY: the caller promised `count` operations, which are of the known size.
     Some(unsafe { std::slice::from_raw_parts(operations, count as usize) })
 }
 
@@ -98,18 +98,18 @@ fn lose(count: u64, line: std::fmt::Arguments<'_>) {
     });
 }
 
-/// An entry of a list of the caller, which the operation counts.
+/// An entry of a list of the caller, whose length the operation has.
 fn entry<T: Copy>(list: *const c_void, at: u16) -> Option<T> {
     if list.is_null() {
         return None;
     }
-    // SAFETY: within the caller's list, who wants the runtime to read it.
+    // SAFETY: the entry is within the caller's list, which is passed to the runtime.
     let entry = unsafe { list.cast::<T>().add(at.into()) };
-    // SAFETY: as above.
+    // SAFETY: the entry is within the caller's list, as above.
     Some(unsafe { *entry })
 }
 
-/// How many bytes an operation writes, to all destinations together.
+/// Bytes that an operation writes, summed over all destinations.
 fn bytes(operation: &CopyOperation) -> u64 {
     let CopyOperation { kind, entries, size: [size, other], .. } = *operation;
     let sizes = (0..entries).filter_map(|at| entry::<usize>(size as *const c_void, at));
@@ -123,7 +123,7 @@ fn bytes(operation: &CopyOperation) -> u64 {
     }
 }
 
-/// Which GPUs an operation reads from and writes to: the first ones, where there are several.
+/// The GPUs that an operation reads from and writes to; the first ones where there are several.
 fn ends(tracer: &Context, operation: &CopyOperation) -> [Option<u16>; 2] {
     let CopyOperation { kind, entries, source, source_agent, destination_agent, destination, .. } =
         *operation;
@@ -138,7 +138,7 @@ fn ends(tracer: &Context, operation: &CopyOperation) -> [Option<u16>; 2] {
     };
     let written = written.unwrap_or(hsa_agent_t { handle: destination_agent });
     if (INDIRECT_FIRST..=INDIRECT_LAST).contains(&kind) {
-        // The addresses are those of addresses.
+        // These are addresses of addresses, so they tell no owner.
         return [source_agent, written].map(|agent| tracer.gpu(agent.handle));
     }
     let ends: [End; 2] =

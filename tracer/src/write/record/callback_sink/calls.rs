@@ -1,11 +1,11 @@
-//! Calls that have gathered for a callback.
+//! Collects calls for a callback.
 
 use std::ffi::{CStr, CString};
 use std::ptr;
 
 use crate::base::call_interface::{Function, Source};
 
-use super::super::calls::way;
+use super::super::calls::copy_kind;
 use super::text::{length, spoken};
 use crate::base::abi;
 use crate::base::registry::place;
@@ -13,17 +13,17 @@ use crate::events::calls::call::CallParams;
 use crate::events::calls::record::CallRecord;
 use crate::events::calls::sources;
 
-/// Calls that have gathered, with the memory that their records point to.
+/// Records of calls, with the memory that they point to.
 #[derive(Default)]
 pub(super) struct Calls {
     records: Vec<abi::Call>,
-    /// With the place of their calls among the records.
+    /// Each with the index of its call among the records.
     launches: Vec<(usize, abi::LaunchParams)>,
     copies: Vec<(usize, abi::CopyParams)>,
     arguments: Vec<CString>,
-    /// How many there are of each source.
+    /// Number of calls by source.
     pub(super) counts: [u64; Source::ALL.len()],
-    /// By source and number.
+    /// Indexed by source and number.
     names: [Vec<Option<CString>>; Source::ALL.len()],
 }
 
@@ -34,7 +34,7 @@ impl Calls {
             None => (ptr::null(), 0),
             Some(arguments) => {
                 self.arguments.push(spoken(arguments));
-                // Where the text lies does not change with the list.
+                // The text itself does not move when the list grows.
                 self.arguments.last().map_or((ptr::null(), 0), |text| (text.as_ptr(), length(text)))
             }
         };
@@ -45,8 +45,8 @@ impl Calls {
             }
             Some(CallParams::Copy { destination, source, bytes, extent, kind }) => {
                 let [width, height] = extent.map(u64::from);
-                let said = if kind < 0 { way(call.function) } else { None };
-                let kind = said.map_or(kind, |kind| kind as i32);
+                let named = if kind < 0 { copy_kind(call.function) } else { None };
+                let kind = named.map_or(kind, |kind| kind as i32);
                 let is_fill = u32::from(source.is_none());
                 let source = source.unwrap_or(0);
                 let copy = abi::CopyParams { bytes, destination, source, width, height, kind, is_fill };
@@ -77,7 +77,7 @@ impl Calls {
 
     /// The records, complete with their pointers.
     pub(super) fn records(&mut self) -> &mut Vec<abi::Call> {
-        // Not before all are there, because lists move as they grow.
+        // Pointers are set only now, because lists move as they grow.
         for (at, launch) in &self.launches {
             self.records[*at].launch = launch;
         }

@@ -1,15 +1,15 @@
-//! Copies and barriers that have gathered for callbacks.
+//! Collects copies and barriers for callbacks.
 
 use super::{CallbackSink, address};
 use crate::base::abi::{self, HOST};
-use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, What};
+use crate::collect::copy_or_barrier::{Copy, CopyOrBarrier, CopyOrBarrierKind};
 
 impl CallbackSink {
     pub(super) fn add_copy_or_barrier(&mut self, op: &CopyOrBarrier) {
         if let Some(why) = self.over {
             let counters = match op.what {
-                What::Copy(_) => &self.known.copies,
-                What::Barrier { .. } => &self.known.barriers,
+                CopyOrBarrierKind::Copy(_) => &self.known.copies,
+                CopyOrBarrierKind::Barrier { .. } => &self.known.barriers,
             };
             return counters.lose(why, 1);
         }
@@ -17,7 +17,7 @@ impl CallbackSink {
         let &CopyOrBarrier { start, end, enqueued, correlation: correlation_id, range: range_id, tid, what } =
             op;
         match what {
-            What::Copy(Copy { bytes, source, destination }) => {
+            CopyOrBarrierKind::Copy(Copy { bytes, source, destination }) => {
                 let agent = |gpu: Option<u16>| gpu.map_or(HOST, i32::from);
                 let (source, destination) = (agent(source), agent(destination));
                 let copy = abi::Copy {
@@ -34,7 +34,7 @@ impl CallbackSink {
                 };
                 self.gather(copy, |batches| &mut batches.copies);
             }
-            What::Barrier { queue, gpu } => {
+            CopyOrBarrierKind::Barrier { queue, gpu } => {
                 let barrier = abi::Barrier {
                     start,
                     end,

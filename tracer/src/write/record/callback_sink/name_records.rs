@@ -1,4 +1,4 @@
-//! Names of GPUs, threads, devices and streams.
+//! Collects names of GPUs, threads, devices and streams for a callback.
 
 use std::ffi::CString;
 
@@ -8,9 +8,8 @@ use super::text::{length, spoken};
 use crate::base::abi::{self, NameKind};
 use crate::base::gpus::Gpu;
 use crate::base::registry::Registry;
-use crate::events::ranges::What;
+use crate::events::ranges::RangeEventKind;
 
-/// Names that have gathered.
 #[derive(Default)]
 pub(super) struct NameRecords {
     pub(super) records: Vec<abi::Name>,
@@ -18,21 +17,21 @@ pub(super) struct NameRecords {
     texts: Vec<CString>,
     /// Threads whose names are known.
     threads: FxHashSet<u32>,
-    /// The thread that was met last.
+    /// The thread that was registered last.
     last: u32,
-    /// How many GPUs are listed.
+    /// Number of GPUs that are listed.
     gpus: u32,
 }
 
 impl NameRecords {
     fn add(&mut self, kind: NameKind, number: u64, text: &str) {
         let text = spoken(text);
-        // Where the text lies does not change with the list.
+        // The text itself does not move when the list grows.
         self.records.push(abi::Name { number, text: text.as_ptr(), text_length: length(&text), kind });
         self.texts.push(text);
     }
 
-    /// Names a thread as the kernel does, where that is not done.
+    /// Adds the kernel's name of a thread, unless that is done already.
     #[inline]
     pub(super) fn register(&mut self, tid: u32) {
         if tid != self.last {
@@ -49,12 +48,12 @@ impl NameRecords {
         }
     }
 
-    /// A name that the program has given by roctx.
-    pub(super) fn add_given(&mut self, what: What, number: u64, text: &str) {
+    /// Adds a name that the program has given by roctx.
+    pub(super) fn add_given(&mut self, what: RangeEventKind, number: u64, text: &str) {
         let kind = match what {
-            What::NameAgent => NameKind::Agent,
-            What::NameDevice => NameKind::Device,
-            What::NameStream => NameKind::Stream,
+            RangeEventKind::NameAgent => NameKind::Agent,
+            RangeEventKind::NameDevice => NameKind::Device,
+            RangeEventKind::NameStream => NameKind::Stream,
             _ => {
                 self.threads.insert(number as u32);
                 NameKind::Thread
@@ -63,7 +62,7 @@ impl NameRecords {
         self.add(kind, number, text);
     }
 
-    /// Names the GPUs that are not named yet.
+    /// Adds the GPUs that are not named yet.
     pub(super) fn list(&mut self, gpus: &Registry<Gpu>) {
         for gpu in gpus.since(self.gpus) {
             let (number, details) = (gpu.number.into(), &gpu.details);
@@ -81,7 +80,7 @@ impl NameRecords {
         }
     }
 
-    /// They have been delivered.
+    /// Called when the records have been delivered.
     pub(super) fn clear(&mut self) {
         self.records.clear();
         self.texts.clear();

@@ -1,4 +1,4 @@
-//! Deliveries to callbacks that keep what they are given.
+//! Tests of deliveries to callbacks that keep the records.
 
 use std::ffi::CStr;
 
@@ -7,35 +7,35 @@ use crate::base::call_interface::{Function, Source};
 use super::*;
 use crate::base::abi::{HOST, NameKind};
 use crate::base::gpus::{Details, Gpu};
-use crate::collect::copy_or_barrier::{Copy, What};
+use crate::collect::copy_or_barrier::{Copy, CopyOrBarrierKind};
 use crate::collect::dispatch::{KernelId, QueueOrdinal};
 use crate::events::calls::call::{Call, CallParams};
 use crate::events::calls::record::CallRecord;
 use crate::events::ranges;
 use crate::events::reader::RecordSink;
 
-/// The records that callbacks were given.
+/// Copies of the records that callbacks received.
 #[derive(Default)]
 struct Received {
-    /// How many kernels at a time.
+    /// Number of kernels in each delivery.
     batches: Vec<usize>,
     kernels: Vec<(String, abi::Kernel)>,
     copies: Vec<abi::Copy>,
     barriers: Vec<abi::Barrier>,
-    /// The parameters of calls.
+    /// Parameters of calls.
     params: Vec<(Option<abi::LaunchParams>, Option<abi::CopyParams>)>,
     names: Vec<(NameKind, u64, String)>,
     ended: Vec<abi::Counters>,
 }
 
 unsafe extern "C-unwind" fn on_kernels(kernels: *const abi::Kernel, count: usize, received: *mut c_void) {
-    // SAFETY: `callback_sink` was given this, and nobody else uses it meanwhile.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: so many are there.
+    // SAFETY: there are `count` records.
     let kernels = unsafe { std::slice::from_raw_parts(kernels, count) };
     received.batches.push(count);
     for kernel in kernels {
-        // SAFETY: a text that ends with a 0 and lives until this returns.
+        // SAFETY: the text ends with a 0 and lives until this returns.
         let name = unsafe { CStr::from_ptr(kernel.name) };
         assert_eq!(name.count_bytes(), kernel.name_length as usize);
         received.kernels.push((name.to_str().unwrap().to_owned(), *kernel));
@@ -43,39 +43,39 @@ unsafe extern "C-unwind" fn on_kernels(kernels: *const abi::Kernel, count: usize
 }
 
 unsafe extern "C-unwind" fn on_copies(copies: *const abi::Copy, count: usize, received: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: so many are there.
+    // SAFETY: there are `count` records.
     let copies = unsafe { std::slice::from_raw_parts(copies, count) };
     received.copies.extend(copies);
 }
 
 unsafe extern "C-unwind" fn on_barriers(barriers: *const abi::Barrier, count: usize, received: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: so many are there.
+    // SAFETY: there are `count` records.
     received.barriers.extend(unsafe { std::slice::from_raw_parts(barriers, count) });
 }
 
 unsafe extern "C-unwind" fn on_calls(calls: *const abi::Call, count: usize, received: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: so many are there.
+    // SAFETY: there are `count` records.
     for call in unsafe { std::slice::from_raw_parts(calls, count) } {
-        // SAFETY: null, or what lives until this returns.
+        // SAFETY: the pointer is null or to parameters that live until this returns.
         let launch = unsafe { call.launch.as_ref() };
-        // SAFETY: as above.
+        // SAFETY: the pointer is null or to parameters that live until this returns.
         let copy = unsafe { call.copy.as_ref() };
         received.params.push((launch.copied(), copy.copied()));
     }
 }
 
 unsafe extern "C-unwind" fn on_names(names: *const abi::Name, count: usize, received: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: so many are there.
+    // SAFETY: there are `count` records.
     for name in unsafe { std::slice::from_raw_parts(names, count) } {
-        // SAFETY: a text that ends with a 0 and lives until this returns.
+        // SAFETY: the text ends with a 0 and lives until this returns.
         let text = unsafe { CStr::from_ptr(name.text) };
         assert_eq!(text.count_bytes(), name.text_length as usize);
         received.names.push((name.kind, name.number, text.to_str().unwrap().to_owned()));
@@ -83,9 +83,9 @@ unsafe extern "C-unwind" fn on_names(names: *const abi::Name, count: usize, rece
 }
 
 unsafe extern "C-unwind" fn on_end(counters: *const abi::Counters, received: *mut c_void) {
-    // SAFETY: as above.
+    // SAFETY: the pointer is the `data` that `callback_sink` was given, and nobody else uses it meanwhile.
     let received = unsafe { &mut *received.cast::<Received>() };
-    // SAFETY: counters that live until this returns.
+    // SAFETY: the counters live until this returns.
     received.ended.push(unsafe { *counters });
 }
 
@@ -112,7 +112,7 @@ fn callback_sink(received: &mut Received, known: &Arc<RecorderState>) -> Callbac
     CallbackSink::new(Box::leak(Box::new(to)), Arc::clone(known))
 }
 
-/// A delivery to other callbacks.
+/// A sink for other callbacks than those that keep everything.
 fn delivery_to(received: &mut Received, known: &Arc<RecorderState>, to: Callbacks) -> CallbackSink {
     let to = Callbacks { data: (&raw mut *received).cast(), ..to };
     CallbackSink::new(Box::leak(Box::new(to)), Arc::clone(known))
@@ -143,7 +143,7 @@ fn add(callback_sink: &mut CallbackSink, known: &RecorderState, count: u64) {
     }
 }
 
-/// 20 kernels come, and 10 that are late.
+/// Adds 20 kernels in time, and 10 when the time is over.
 fn run_out_of_time(callback_sink: &mut CallbackSink, known: &RecorderState) {
     add(callback_sink, known, 20);
     callback_sink.give_up(Lost::Unwritten, "the time was over");
@@ -167,7 +167,7 @@ fn a_kernel_says_all_that_is_known_of_it() {
     let (mut received, known) = (Received::default(), known());
     let mut callback_sink = callback_sink(&mut received, &known);
     add(&mut callback_sink, &known, 2);
-    // A queue that is created later is found, too.
+    // The address of a queue that is created later is found, too.
     known.queues.add(Queue { gpu: 1, address: 0x7100, hardware: 0x9100 });
     callback_sink.add(&Dispatch { queue: QueueOrdinal(1), ..dispatch(3) });
     callback_sink.publish();
@@ -184,7 +184,7 @@ fn a_kernel_says_all_that_is_known_of_it() {
     assert_eq!((kernel.lds, kernel.scratch), (64, 16));
 }
 
-fn other(what: What) -> CopyOrBarrier {
+fn other(what: CopyOrBarrierKind) -> CopyOrBarrier {
     CopyOrBarrier { start: 5, end: 7, enqueued: 3, correlation: 1, range: 2, tid: 9, what }
 }
 
@@ -195,8 +195,8 @@ fn a_copy_says_where_its_bytes_went_and_a_barrier_on_which_queue_it_was() {
     let mut callback_sink = delivery_to(&mut received, &known, to);
     known.copies.see(1);
     known.barriers.see(1);
-    let copy = What::Copy(Copy { bytes: 64, source: None, destination: Some(1) });
-    for what in [copy, What::Barrier { queue: QueueOrdinal(0), gpu: 1 }] {
+    let copy = CopyOrBarrierKind::Copy(Copy { bytes: 64, source: None, destination: Some(1) });
+    for what in [copy, CopyOrBarrierKind::Barrier { queue: QueueOrdinal(0), gpu: 1 }] {
         assert!(known.copies_and_barriers.put(other(what)));
     }
     callback_sink.add_copies_and_barriers();
@@ -265,7 +265,7 @@ fn names_come_once_and_before_the_records_that_need_them() {
     let mut callback_sink = delivery_to(&mut received, &known, to);
     let tid = std::process::id();
     callback_sink.annotate(&Annotation::Name {
-        what: ranges::What::NameStream,
+        what: ranges::RangeEventKind::NameStream,
         number: 0x5000,
         text: &NOT_KEPT,
     });

@@ -1,4 +1,4 @@
-//! Texts as C has them.
+//! Texts in the form of C.
 
 use std::ffi::CString;
 
