@@ -1,28 +1,31 @@
 //! Memory is allocated and released while the GPU has work to do.
 
 use super::finding::Finding;
-use super::idle::IdleLoss;
+use super::first_call::{is_first_allocation, sets_up};
 use super::inputs::Inputs;
-use super::words::{counted, percent, time};
-use crate::idle::Cause;
+use super::lost::Lost;
+use crate::idle::{Cause, LossKind};
 
-pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = IdleLoss::to_blocking(inputs, Cause::Allocation);
-    let finding = Finding::new("alloc-in-loop", inputs, lost.ns);
-    Some(Finding {
+pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
+    if sets_up(inputs) {
+        return Vec::new();
+    }
+    let lost = Lost::new(inputs, |part| {
+        part.loss.kind == LossKind::Blocking(Cause::Allocation) && !is_first_allocation(inputs, part)
+    });
+    let described = |finding: Finding| {
+        Finding {
         sentence: format!(
-            "memory is allocated and released between launches: idle for {} in {} ({} of the wall time){}",
-            time(finding.cost_ns),
-            counted(lost.gaps, "gap", "gaps"),
-            percent(finding.share),
+            "memory is allocated and released between launches: {}{}{}",
+            lost.idle(&finding),
             lost.at(),
+            lost.when()
         ),
         look: "rtl-summary --section idle,api,memory TRACE".to_owned(),
         help: "keep memory in a pool (leave out `empty_cache()`, expand the allocator's segments), allocate before the loop"
             .to_owned(),
-        gpus: lost.gpus,
-        evidence: lost.evidence,
         ..finding
-    })
-    .filter(|finding| finding.cost_ns > 0)
+    }
+    };
+    lost.finding("alloc-in-loop").map(described).into_iter().collect()
 }

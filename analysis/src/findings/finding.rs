@@ -3,6 +3,12 @@ use serde::{Deserialize, Serialize};
 use super::inputs::Inputs;
 use crate::trust::Evidence;
 
+/// The short report leaves out findings that cost less of the wall time.
+pub const WORTH: f64 = 0.03;
+
+/// No report has findings that cost less of the wall time.
+pub const LEAST: f64 = 0.01;
+
 /// How many places a finding names.
 pub(super) const PLACES: usize = 3;
 
@@ -13,9 +19,9 @@ pub struct Finding {
     pub id: String,
     /// States what is lost where, with its numbers.
     pub sentence: String,
-    /// How much shorter a GPU's wall time would be without the cause, in ns: the mean of all GPUs.
+    /// How much shorter a GPU's wall time would be without the cause, in ns: the mean of the GPUs concerned.
     pub cost_ns: i64,
-    /// `cost_ns` as a part of the mean wall time of the GPUs, 0 to 1.
+    /// `cost_ns` as a part of the mean wall time of these GPUs, 0 to 1.
     pub share: f64,
     /// The numbers of the GPUs concerned, ascending; empty for all.
     pub gpus: Vec<i64>,
@@ -27,9 +33,51 @@ pub struct Finding {
     pub look: String,
     /// The change that usually helps.
     pub help: String,
+    /// The time in ns that each GPU loses, by its position.
+    #[serde(skip)]
+    pub(super) by_gpu: Vec<i64>,
 }
 
 impl Finding {
+    /// A finding that costs each GPU its time in ns of `by_gpu`. Those that lose at least half as much as the one that loses most are
+    /// concerned; the rule states the rest.
+    pub(super) fn of_gpus(id: &str, inputs: &Inputs<'_>, by_gpu: Vec<i64>) -> Self {
+        let most = by_gpu.iter().copied().max().unwrap_or(0);
+        let gpus = inputs.gpus();
+        let is_concerned = |ns: i64| most > 0 && ns >= most - most / 2;
+        let concerned = || gpus.iter().zip(&by_gpu).filter(|(_, ns)| is_concerned(**ns));
+        let count = concerned().count();
+        let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
+        let total = sum(&mut concerned().map(|(_, &ns)| ns));
+        let wall = sum(&mut concerned().map(|(gpu, _)| gpu.wall_ns));
+        let numbers = concerned().map(|(gpu, _)| gpu.gpu).collect();
+        Self {
+            id: id.to_owned(),
+            cost_ns: total / count.max(1) as i64,
+            share: if wall == 0 { 0.0 } else { total as f64 / wall as f64 },
+            gpus: if count == gpus.len() { Vec::new() } else { numbers },
+            by_gpu,
+            ..Self::default()
+        }
+    }
+
+    /// How many GPUs are concerned.
+    pub(super) fn concerned(&self, inputs: &Inputs<'_>) -> usize {
+        if self.gpus.is_empty() { inputs.gpus().len() } else { self.gpus.len() }
+    }
+
+    /// ` on GPU 5`, ` on each of GPUs 2, 3`, ` a GPU` where there are several; nothing where there is one.
+    pub(super) fn on(&self, inputs: &Inputs<'_>) -> String {
+        match &self.gpus[..] {
+            [] => inputs.each().to_owned(),
+            [gpu] => format!(" on GPU {gpu}"),
+            several => {
+                let numbers: Vec<String> = several.iter().map(i64::to_string).collect();
+                format!(" on each of GPUs {}", numbers.join(", "))
+            }
+        }
+    }
+
     /// A finding that costs the GPUs `total_ns` together. The rule states the rest.
     pub(super) fn new(id: &str, inputs: &Inputs<'_>, total_ns: i64) -> Self {
         let gpus = inputs.gpus().len().max(1) as i64;

@@ -1,8 +1,10 @@
 //! The results that rules work from.
 
-use super::first_calls::FirstCalls;
+use rtl_schema::NameId;
+
+use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
-use crate::idle::{Cause, GpuIdle, IdleGap};
+use crate::idle::GpuIdle;
 use crate::ranks::{Rank, Ranks};
 use crate::{Analysis, DisplayNames};
 
@@ -14,12 +16,17 @@ pub(super) struct Inputs<'a> {
     pub(super) analysis: &'a Analysis<'a>,
     /// Ranks with matched collectives; none where there is one rank, or nothing of several matches.
     pub(super) ranks: Option<&'a Ranks>,
-    first_calls: FirstCalls,
+    losses: Vec<Part<'a>>,
 }
 
 impl<'a> Inputs<'a> {
     pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
-        Self { analysis, ranks: analysis.compared(), first_calls: FirstCalls::of(analysis) }
+        let losses = analysis.idle().iter().enumerate().flat_map(|(gpu, idle)| {
+            let places = Places { tables: analysis.tables, losses: &idle.losses };
+            idle.losses.iter().map(move |loss| Part { gpu, places, loss })
+        });
+        let losses = if losses_add_up(analysis.idle()) { losses.collect() } else { Vec::new() };
+        Self { analysis, ranks: analysis.compared(), losses }
     }
 
     /// GPUs with at least one op, by number.
@@ -31,31 +38,30 @@ impl<'a> Inputs<'a> {
         self.analysis.idle()
     }
 
-    pub(super) fn first_calls(&self) -> &FirstCalls {
-        &self.first_calls
+    /// Idle time of all GPUs, each part of it once.
+    pub(super) fn losses(&self) -> &[Part<'a>] {
+        &self.losses
     }
 
-    /// Idle time of a cause on a GPU that another rule tells of, and that no blocking call bears.
-    pub(super) fn claimed(&self, gpu: i64, cause: Cause) -> i64 {
-        let own = |gap: &IdleGap| gap.own[cause as usize];
-        self.claimed_gaps(gpu).map(own).fold(0, i64::saturating_add)
+    /// When the first call of a function returned, in ns.
+    pub(super) fn first_call_end(&self, name: NameId) -> Option<i64> {
+        let calls = &self.analysis.tables.api_calls;
+        let of_name = (0..calls.len()).filter(|&row| calls.name[row] == name);
+        let first = of_name.min_by_key(|&row| calls.start[row])?;
+        Some(calls.start[first].saturating_add(calls.duration.valid(first).unwrap_or(0)))
     }
 
-    /// Idle time on a GPU that another rule tells of, and that blocking calls of this cause bear.
-    pub(super) fn claimed_after_blocking(&self, gpu: i64, cause: Cause) -> i64 {
-        let borne = |gap: &IdleGap| {
-            gap.after_blocking.as_ref().filter(|part| part.cause == cause).map_or(0, |part| part.idle_ns)
-        };
-        self.claimed_gaps(gpu).map(borne).fold(0, i64::saturating_add)
-    }
-
-    fn claimed_gaps(&self, gpu: i64) -> impl Iterator<Item = &IdleGap> {
-        self.first_calls.gaps.iter().filter(move |(of, _)| *of == gpu).map(|(_, gap)| gap)
-    }
-
-    /// Time of all GPUs with nothing but copies that the host waited for, in ns.
-    pub(super) fn blocking_copies_alone_ns(&self) -> i64 {
-        self.idle().iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.blocking_copies_alone_ns))
+    /// Returns whether at least half of the ops come from launches of graphs.
+    pub(super) fn launches_graphs(&self) -> bool {
+        let tables = self.analysis.tables;
+        let calls = &tables.api_calls;
+        let is_graph: Vec<bool> =
+            tables.strings.iter().map(|(_, text)| text.contains("GraphLaunch")).collect();
+        let is_launch = |name: NameId| tables.strings.get(name).contains("Launch");
+        let graphs = calls.name.iter().filter(|name| is_graph[name.index()]).count();
+        let others = calls.name.iter().filter(|name| !is_graph[name.index()] && is_launch(**name)).count();
+        let ops = tables.dispatches.len();
+        graphs > 0 && ops.saturating_sub(others) * 2 >= ops
     }
 
     /// The wall times of all GPUs in ns.
@@ -115,4 +121,15 @@ impl<'a> Inputs<'a> {
     pub(super) fn all_waiting_ns(&self) -> i64 {
         self.ranks().iter().fold(0, |sum: i64, rank| sum.saturating_add(self.waiting_ns(rank)))
     }
+}
+
+/// Returns whether the losses of each GPU add up to its idle time.
+fn losses_add_up(gpus: &[GpuIdle]) -> bool {
+    let adds_up = |gpu: &GpuIdle| {
+        let lost = gpu.losses.total_ns();
+        debug_assert!(lost == 0 || i64::try_from(lost) == Ok(gpu.idle_ns), "{lost} of {} ns", gpu.idle_ns);
+        // Without launches there are none.
+        lost == 0 || i64::try_from(lost) == Ok(gpu.idle_ns)
+    };
+    gpus.iter().all(adds_up)
 }

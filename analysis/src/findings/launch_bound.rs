@@ -1,35 +1,133 @@
-//! Kernels are shorter than the time that launching them takes.
+//! The host needs longer to launch ops than these run.
+
+use rustc_hash::FxHashMap;
 
 use super::finding::Finding;
-use super::idle::IdleLoss;
 use super::inputs::Inputs;
+use super::lost::Lost;
+use super::place::is_own_code;
 use super::words::{counted, percent, time};
-use crate::idle::Cause;
+use crate::idle::{Loss, LossKind, SpanKind};
 
-pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let lost = IdleLoss::of_its_own(inputs, Cause::Launch);
-    let queued = IdleLoss::of_its_own(inputs, Cause::Queued);
-    let finding = Finding::new("launch-bound", inputs, lost.ns.saturating_add(queued.ns));
-    let mean = |total: i64, count: u64| time(total / i64::try_from(count.max(1)).unwrap_or(i64::MAX));
-    let ops = inputs.gpus().iter().map(|gpu| gpu.ops).sum();
+/// From this part of the time on it is most of it.
+const MOST: f64 = 0.5;
+
+/// From this part of the gaps on a place is named, and from this part of its gaps on one within.
+const SOME: f64 = 0.2;
+const NEARLY: f64 = 0.8;
+
+pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
+    let lost = Lost::new(inputs, |part| {
+        part.loss.kind == LossKind::Pace && part.places.activity(part.loss.site).is_none()
+    });
+    lost.finding("launch-bound").map(|finding| described(inputs, &lost, finding)).into_iter().collect()
+}
+
+fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding {
+    let ops: u64 = inputs.gpus().iter().map(|gpu| gpu.ops).sum();
     let busy = inputs.gpus().iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.busy_ns));
-    Some(Finding {
+    let mean = time(busy / i64::try_from(ops.max(1)).unwrap_or(i64::MAX));
+    let work = Work::of(inputs, lost);
+    let place = place(lost).map_or_else(
+        || lost.at(),
+        |(place, gaps, share)| {
+            format!(
+                "; most launches are in {place} ({}, {} of the time)",
+                counted(gaps, "gap", "gaps"),
+                percent(share)
+            )
+        },
+    );
+    Finding {
         sentence: format!(
-            "launching takes longer than the ops run ({} each on average): idle for {} between launches, {} of {} \
-             ({} of the wall time)",
-            mean(busy, ops),
-            time(finding.cost_ns),
-            counted(lost.gaps, "gap", "gaps"),
-            mean(lost.ns, lost.gaps),
-            percent(finding.share),
+            "the host is too slow for the GPU: launching takes longer than the ops run ({mean} each on average), {}{place}",
+            lost.idle(&finding),
         ),
         look: "rtl-summary --section idle,launches,queues TRACE".to_owned(),
-        help: "launch the ops as one graph, fuse small kernels (torch.compile, foreach optimizers), or give each launch more \
-               work"
-            .to_owned(),
-        gpus: lost.gpus,
-        evidence: lost.evidence,
+        help: work.help().to_owned(),
         ..finding
-    })
-    .filter(|finding| finding.cost_ns > 0)
+    }
+}
+
+/// The work that takes the host most of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// It launches graphs.
+    Graphs,
+    /// It is in calls that launch.
+    Calls,
+    /// It is in operators of a framework.
+    Operators,
+    /// It runs other code.
+    Other,
+}
+
+impl Work {
+    fn of(inputs: &Inputs<'_>, lost: &Lost<'_>) -> Self {
+        let (mut calls, mut operators) = (0, 0);
+        for part in lost.parts() {
+            let innermost = part.places.spans(part.loss.site.path).next();
+            if part.loss.site.call.is_some() {
+                calls += part.loss.ns;
+            } else if innermost.is_some_and(|(_, kind)| kind == SpanKind::Operator) {
+                operators += part.loss.ns;
+            }
+        }
+        let is_most = |ns: u64| ns as f64 >= MOST * lost.total_ns() as f64;
+        match () {
+            () if inputs.launches_graphs() => Self::Graphs,
+            () if is_most(calls) => Self::Calls,
+            () if is_most(operators + calls) => Self::Operators,
+            () => Self::Other,
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Graphs => {
+                "graphs are in use already: do less between two graphs, or have one graph for what several launch now"
+            }
+            Self::Calls => "launch the ops as one graph, fuse small kernels, or give each launch more work",
+            Self::Operators => {
+                "launch the ops as one graph, fuse small kernels (torch.compile, fused or foreach optimizers), or give each \
+                 launch more work"
+            }
+            Self::Other => {
+                "take what the host does between launches out of the loop, then launch the ops as one graph or fuse them \
+                 (torch.compile)"
+            }
+        }
+    }
+}
+
+/// The operator, range or function of the program that launches most, with its gaps and its part of the time: the outermost one
+/// with [`SOME`] of the gaps, or one within with nearly as many.
+fn place(lost: &Lost<'_>) -> Option<(String, u64, f64)> {
+    let mut paths: Vec<(Vec<&str>, &Loss)> = Vec::new();
+    for part in lost.parts() {
+        let spans = part.places.spans(part.loss.site.path);
+        let named = spans.filter(|(name, kind)| *kind != SpanKind::Python || is_own_code(name));
+        let mut names: Vec<&str> = named.map(|(name, _)| name).collect();
+        names.reverse();
+        paths.push((names, part.loss));
+    }
+    let gaps: u64 = lost.parts().iter().map(|part| part.loss.gaps).sum();
+    let mut least = SOME * gaps as f64;
+    let mut found = None;
+    for depth in 0.. {
+        let mut launches: FxHashMap<&str, (u64, u64)> = FxHashMap::default();
+        for (names, loss) in &paths {
+            if let Some(name) = names.get(depth) {
+                let (gaps, ns) = launches.entry(name).or_default();
+                (*gaps, *ns) = (*gaps + loss.gaps, *ns + loss.ns);
+            }
+        }
+        let most =
+            launches.into_iter().max_by(|(one, first), (other, second)| (first, other).cmp(&(second, one)));
+        let Some((name, (gaps, ns))) = most.filter(|(_, (gaps, _))| *gaps as f64 >= least) else { break };
+        paths.retain(|(names, _)| names.get(depth) == Some(&name));
+        least = NEARLY * gaps as f64;
+        found = Some((name.to_owned(), gaps, ns as f64 / lost.total_ns() as f64));
+    }
+    found
 }

@@ -1,17 +1,17 @@
 //! Where GPU time is lost and why: each file looks for one cause.
 //!
 //! A finding states its cost: how much shorter the wall time would be without the cause, as far as the trace tells.
-//! `docs/reference/findings.md` describes the rules. A new rule is a file with a function `finding` and an entry in
+//! `docs/reference/findings.md` describes the rules. A new rule is a file with a function `findings` and an entry in
 //! `RULES`.
 
+mod activity;
 mod alloc_in_loop;
 mod blocking_copy;
+mod copies_alone;
 mod exposed_comm;
 mod finding;
 mod first_call;
-mod first_calls;
 mod headline;
-mod idle;
 mod idle_host;
 mod idle_queued;
 mod idle_sync;
@@ -19,39 +19,38 @@ mod idle_unknown;
 mod imbalance;
 mod inputs;
 mod launch_bound;
+mod lost;
+mod place;
+mod rhythm;
+mod self_check;
 mod straggler;
 mod tail_kernel;
 mod untrustworthy;
 mod words;
 
-pub use self::finding::Finding;
+pub use self::finding::{Finding, LEAST, WORTH};
 pub use self::headline::Headline;
 use self::inputs::Inputs;
 use crate::Analysis;
 use crate::trust::Health;
 
-/// The short report leaves out findings that cost less of the wall time.
-pub const WORTH: f64 = 0.03;
-
-/// No report has findings that cost less of the wall time.
-pub const LEAST: f64 = 0.01;
-
-type Rule = fn(&Inputs<'_>) -> Option<Finding>;
+type Rule = fn(&Inputs<'_>) -> Vec<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 12] = [
-    straggler::finding,
-    imbalance::finding,
-    exposed_comm::finding,
-    first_call::finding,
-    blocking_copy::finding,
-    alloc_in_loop::finding,
-    idle_sync::finding,
-    idle_host::finding,
-    launch_bound::finding,
-    idle_queued::finding,
-    idle_unknown::finding,
-    tail_kernel::finding,
+const RULES: [Rule; 13] = [
+    |inputs| straggler::finding(inputs).into_iter().collect(),
+    |inputs| imbalance::finding(inputs).into_iter().collect(),
+    |inputs| exposed_comm::finding(inputs).into_iter().collect(),
+    first_call::findings,
+    blocking_copy::findings,
+    copies_alone::findings,
+    alloc_in_loop::findings,
+    idle_sync::findings,
+    idle_host::findings,
+    launch_bound::findings,
+    idle_queued::findings,
+    idle_unknown::findings,
+    |inputs| tail_kernel::finding(inputs).into_iter().collect(),
 ];
 
 /// Where the time went, and where it was lost.
@@ -68,8 +67,9 @@ pub struct Findings {
 pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
     let inputs = Inputs::of(analysis);
     let mut findings: Vec<Finding> =
-        RULES.iter().filter_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
+        RULES.iter().flat_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost_ns));
+    let mut findings = self_check::keep_consistent(&inputs, findings);
     findings.splice(..0, untrustworthy::finding(health));
     Findings { headline: Headline::of(&inputs), findings }
 }

@@ -1,7 +1,8 @@
 //! Calls of kernels that take longer than others, although they do the same work.
 //!
 //! Calls do the same work where they have the same launch shape and, where the trace has steps, the same position in
-//! their step. That is believed only of groups of which nearly all calls take nearly the same time.
+//! their step. That is believed only of groups of which nearly all calls take nearly the same time, and never of late calls that take
+//! nearly the same time among each other: they have work of their own, such as another depth of a matrix product.
 
 use rtl_schema::{AgentId, Durations, ShapeId, Tables};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -291,8 +292,14 @@ impl LateCalls {
         if (calls.iter().filter(is_near).count() as f64) < most * calls.len() as f64 {
             return;
         }
+        let mut late: Vec<Call> =
+            (calls.iter().copied()).filter(|call| length(call) as f64 >= LATE * median as f64).collect();
+        late.sort_unstable_by_key(|call| (length(call), call.row()));
+        if are_alike(&late, length) {
+            return;
+        }
         self.of += calls.len() as u64;
-        for call in calls.iter().filter(|call| length(call) as f64 >= LATE * median as f64) {
+        for call in &late {
             let excess = length(call) - median;
             self.calls += 1;
             self.excess_ns = self.excess_ns.saturating_add(excess);
@@ -306,6 +313,15 @@ impl LateCalls {
         self.of += other.of;
         self.worst.extend(other.worst);
     }
+}
+
+/// Returns whether several late calls, in order of length, take nearly the same time.
+fn are_alike(late: &[Call], length: impl Fn(&Call) -> i64) -> bool {
+    let [_, _, ..] = late else { return false };
+    let median = length(&late[late.len() / 2]);
+    let near = (NEAR * median as f64) as i64;
+    let alike = late.iter().filter(|call| (length(call) - median).abs() <= near).count();
+    alike as f64 >= MOST[1] * late.len() as f64
 }
 
 #[cfg(test)]
@@ -336,8 +352,17 @@ mod tests {
             let is_usual =
                 lengths.len() >= LEAST_CALLS && usual.count() as f64 >= MOST[0] * lengths.len() as f64;
             let late = lengths.iter().zip(0..).filter(|&(&length, _)| length as f64 >= LATE * median as f64);
-            let expected: Vec<(i64, u32)> =
-                late.filter(|_| is_usual).map(|(length, row)| (length - median, row)).collect();
+            let late: Vec<(i64, u32)> = late.map(|(&length, row)| (length, row)).collect();
+            let mut of_late: Vec<i64> = late.iter().map(|&(length, _)| length).collect();
+            of_late.sort_unstable();
+            let middle = of_late.get(of_late.len() / 2).copied().unwrap_or_default();
+            let alike = of_late.iter().filter(|&&length| (length - middle).abs() as f64 <= NEAR * middle as f64);
+            let is_other_work = late.len() > 1 && alike.count() as f64 >= MOST[1] * late.len() as f64;
+            let is_usual = is_usual && !is_other_work;
+            let expected: Vec<(i64, u32)> = match is_usual {
+                true => late.iter().map(|&(length, row)| (length - median, row)).collect(),
+                false => Vec::new(),
+            };
             prop_assert_eq!(found.of, if is_usual { lengths.len() as u64 } else { 0 });
             prop_assert_eq!(found.calls, expected.len() as u64);
             prop_assert_eq!(found.excess_ns, expected.iter().map(|&(excess, _)| excess).sum::<i64>());

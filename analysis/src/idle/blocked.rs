@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rtl_schema::NameId;
 
 use super::cause::Cause;
+use super::paths::PathId;
 use super::pieces::Piece;
 
 /// A thread of which an op waits on the GPU for so long in ns is ahead of it.
@@ -18,7 +19,9 @@ const REMEMBERED: usize = 8;
 pub(super) struct BlockingCall {
     pub(super) cause: Cause,
     pub(super) within: NameId,
+    pub(super) path: PathId,
     pub(super) call: NameId,
+    pub(super) start: i64,
     end: i64,
     left: u64,
 }
@@ -30,22 +33,21 @@ pub(super) struct BlockingCalls {
     ahead: i64,
 }
 
-impl Default for BlockingCalls {
-    fn default() -> Self {
-        Self { calls: VecDeque::new(), ahead: i64::MIN }
-    }
-}
-
 impl BlockingCalls {
+    /// Calls that end by `moment`, in ns, do not matter: the GPU had nothing to do before its first op.
+    pub(super) fn since(moment: i64) -> Self {
+        Self { calls: VecDeque::new(), ahead: moment }
+    }
+
     /// Adds the call of a piece, if it is the first piece of one that blocks.
     #[inline]
     pub(super) fn add(&mut self, piece: &Piece) {
-        let Piece { cause, within, call, call_end: end, .. } = *piece;
+        let Piece { cause, start, within, path, call, call_end: end, .. } = *piece;
         let Some(left) = piece.blocked.filter(|&left| end > self.ahead && left > 0) else { return };
         if self.calls.len() == REMEMBERED {
             self.calls.pop_front();
         }
-        self.calls.push_back(BlockingCall { cause, within, call, end, left });
+        self.calls.push_back(BlockingCall { cause, within, path, call, start, end, left });
     }
 
     /// Takes the length of a piece within a call off the time of that call.

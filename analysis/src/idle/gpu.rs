@@ -4,6 +4,9 @@ use rtl_schema::{NameId, Tables};
 
 use super::blocked::{AHEAD, BlockingCalls};
 use super::cause::Cause;
+use super::gap_split::{GapSplit, OWN_WORK, UNUSUAL};
+use super::losses::{LossKind, Losses, LostPart, Site};
+use super::paths::{PathId, Paths};
 use super::pieces::{Cursor, Piece};
 use super::tally::{CAUSES, Gap, Names, Parts, Tally};
 use super::threads::Threads;
@@ -13,9 +16,6 @@ use crate::base::uncovered::Uncovered;
 use crate::gpu_time::operators::nesting::ThreadKey;
 use crate::launches::{EnqueueTimes, queued_since};
 use crate::names::labels;
-
-/// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
-const LONG: u64 = 1_000_000;
 
 const NOWHERE: (NameId, NameId) = (NameId::NONE, NameId::NONE);
 
@@ -27,10 +27,10 @@ struct Launch {
     call: Option<usize>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Followed {
     cursor: Cursor,
-    blocked: BlockingCalls,
+    calls: BlockingCalls,
 }
 
 pub(super) struct GpuSweep<'a> {
@@ -39,14 +39,17 @@ pub(super) struct GpuSweep<'a> {
     threads: &'a Threads<'a>,
     times: &'a EnqueueTimes<'a>,
     base: i64,
-    /// The last end so far, in ns after `base`.
+    /// The last end so far, in ns after `base`, and the op that ended then.
     end: u64,
+    last: Option<Op>,
     followed: Vec<Followed>,
     /// Copies that the host waited for.
     copies: Uncovered,
     /// The thread of the last call that was looked at.
     last_thread: Option<(ThreadKey, Option<usize>)>,
     tally: Tally,
+    losses: Losses,
+    paths: Paths,
     /// Every piece, where they are asked for.
     pieces: Option<Vec<IdlePiece>>,
 }
@@ -58,9 +61,10 @@ impl<'a> GpuSweep<'a> {
         threads: &'a Threads<'a>,
         times: &'a EnqueueTimes<'a>,
     ) -> Self {
-        let mut followed = Vec::new();
-        followed.resize_with(threads.len(), Followed::default);
         let base = ops.base(tables);
+        let new = || Followed { cursor: Cursor::default(), calls: BlockingCalls::since(base) };
+        let mut followed = Vec::new();
+        followed.resize_with(threads.len(), new);
         let blocking = ops.copies.iter().filter(|&&row| {
             let call = times.call(Op { copy: true, row });
             call.is_some_and(|call| threads.call(call as u32).cause == Cause::BlockingCopy)
@@ -77,9 +81,12 @@ impl<'a> GpuSweep<'a> {
             times,
             base,
             end: 0,
+            last: None,
             followed,
             last_thread: None,
             tally: Tally::default(),
+            losses: Losses::default(),
+            paths: Paths::default(),
             pieces: None,
         }
     }
@@ -117,7 +124,10 @@ impl<'a> GpuSweep<'a> {
     #[inline]
     fn run(&mut self, op: Op, moment: u64, start: i64) {
         let length = op.length(self.tables);
-        self.end = self.end.max(moment.saturating_add(length));
+        let end = moment.saturating_add(length);
+        if end > self.end || self.last.is_none() {
+            (self.end, self.last) = (end.max(self.end), Some(op));
+        }
         if !op.copy {
             self.copies.add(start, start.saturating_add_unsigned(length));
         }
@@ -175,7 +185,7 @@ impl<'a> GpuSweep<'a> {
             && let Some(thread) = self.thread_of(call)
         {
             let moment = self.tables.api_calls.start[call];
-            self.followed[thread].blocked.ahead_at(moment);
+            self.followed[thread].calls.ahead_at(moment);
         }
     }
 
@@ -185,32 +195,55 @@ impl<'a> GpuSweep<'a> {
         let length = start - self.end;
         let [from, to] = [self.end, start].map(|moment| self.base.saturating_add_unsigned(moment));
         let queued = launch.map_or(from, |launch| launch.queued.clamp(from, to));
-        let rest = if launch.is_some() { Cause::Queued } else { Cause::Unknown };
+        let (rest, kind) = match launch {
+            // An op that was enqueued long before waited for something else than its launch.
+            Some(launch) if is_long_wait(launch, to) => (Cause::Queued, LossKind::Waiting),
+            Some(_) => (Cause::Queued, LossKind::Pace),
+            None => (Cause::Unknown, LossKind::Unknown),
+        };
         if queued == from {
             self.keep_piece(rest, [from, to], NOWHERE);
-            // An op that was enqueued long before waited for something else than its launch.
-            let is_late = launch.is_none_or(|launch| (to.wrapping_sub(launch.queued) as u64) < AHEAD);
-            let own = if is_late { length } else { 0 };
+            let part = self.part([from, to], [from, to], after);
+            self.losses.add(kind, Site::NONE, part, true);
+            let own = if kind == LossKind::Waiting { 0 } else { length };
             return self.tally.add_whole(rest, [length, own], from, after);
         }
         self.split_gap([from, queued, to], length, after, launch);
+    }
+
+    /// A part of the gap `from`..`to`.
+    fn part(&self, [start, end]: [i64; 2], [from, to]: [i64; 2], after: Op) -> LostPart {
+        let length = |start: i64, end: i64| end.wrapping_sub(start) as u64;
+        let (ns, gap_ns) = (length(start, end), length(from, to));
+        LostPart { start, ns, gap_start: from, gap_ns, before: self.last, after, thread: None }
     }
 
     /// Adds a gap whose op was enqueued within it.
     fn split_gap(&mut self, [from, queued, to]: [i64; 3], length: u64, after: Op, launch: Option<Launch>) {
         let rest = if launch.is_some() { Cause::Queued } else { Cause::Unknown };
         let (parts, blocked) = (Parts::default(), Parts::default());
-        let mut gap = Gap { start: from, length, after, parts, blocked, own: [0; CAUSES] };
+        let mut gap = Gap { start: from, length, after, parts, blocked, own: [0; CAUSES], waiting: 0 };
+        let mut lost = Vec::new();
+        if launch.is_some_and(|launch| is_long_wait(launch, to)) {
+            gap.waiting = to.wrapping_sub(queued) as u64;
+            lost.push((LossKind::Waiting, Site::NONE, self.part([queued, to], [from, to], after)));
+        }
         let thread = launch.and_then(|launch| launch.call).and_then(|call| self.thread_of(call));
         let drained = match thread {
-            Some(thread) => self.split(thread, [from, queued, to], &mut gap),
+            Some(thread) => self.split(thread, [from, queued, to], &mut gap, lost),
             None => {
                 let late = queued.wrapping_sub(from) as u64;
                 gap.parts.add(Cause::Host, late, NOWHERE);
                 gap.own[Cause::Host as usize] += late;
-                gap.own[rest as usize] += length - late;
+                gap.own[rest as usize] += length - late - gap.waiting;
                 self.tally.add_place(Cause::Host, NOWHERE, late);
                 self.keep_piece(Cause::Host, [from, queued], NOWHERE);
+                let kind = if late >= OWN_WORK { LossKind::Stall } else { LossKind::Pace };
+                lost.push((kind, Site::NONE, self.part([from, queued], [from, to], after)));
+                if gap.waiting == 0 {
+                    lost.push((LossKind::Pace, Site::NONE, self.part([queued, to], [from, to], after)));
+                }
+                self.losses.add_gap(&lost);
                 None
             }
         };
@@ -223,58 +256,42 @@ impl<'a> GpuSweep<'a> {
 
     /// Adds what a thread did from the start of a gap until it had enqueued the op at its end; returns the cause of the
     /// blocking call in which the gap began.
-    fn split(&mut self, thread: usize, [from, queued, to]: [i64; 3], gap: &mut Gap) -> Option<Cause> {
-        let Self { tally, pieces, followed, threads, .. } = self;
-        let Followed { cursor, blocked: calls } = &mut followed[thread];
-        let mut drained = None;
-        let charge = |calls: &mut BlockingCalls, gap: &mut Gap, tally: &mut Tally, cause, length: u64| {
-            // What takes long has not become late by a blocking call.
-            let is_long = cause == Cause::Host && length >= LONG;
-            let left = match is_long {
-                true => length,
-                false => calls.charge(length, |call, part| {
-                    let names = (call.within, call.call);
-                    gap.blocked.add(call.cause, part, names);
-                    tally.add_blocked(call.cause, names, part);
-                }),
-            };
-            gap.own[cause as usize] += left;
+    fn split(
+        &mut self,
+        thread: usize,
+        [from, queued, to]: [i64; 3],
+        gap: &mut Gap,
+        lost: Vec<(LossKind, Site, LostPart)>,
+    ) -> Option<Cause> {
+        let whole = LostPart {
+            thread: Some(self.threads.key(thread)),
+            ..self.part([from, to], [from, to], gap.after)
         };
-        // Of the thread's own code, up to the next call.
-        let mut code = 0;
-        let agent = self.ops.agent;
-        cursor.split(threads, threads.get(thread), [from, queued], |piece: Piece| {
+        let Self { tally, losses, paths, pieces, followed, threads, .. } = self;
+        let Followed { cursor, calls } = &mut followed[thread];
+        let history = threads.get(thread);
+        let stall = OWN_WORK.max(history.usual.saturating_mul(UNUSUAL));
+        let is_first = threads.is_first(gap.after);
+        let code = Vec::new();
+        let mut split =
+            GapSplit { tally, losses, lost, calls, code, gap, whole, stall, is_first, drained: None };
+        let mut path = PathId::NONE;
+        cursor.split(threads, history, paths, [from, queued], |piece: Piece| {
+            split.add(piece);
             let Piece { cause, start, end, within, call, .. } = piece;
-            let is_code = cause == Cause::Host;
-            if !is_code && code > 0 {
-                charge(calls, gap, tally, Cause::Host, std::mem::take(&mut code));
+            if let Some(pieces) = pieces.as_mut().filter(|_| end > start) {
+                pieces.push(IdlePiece {
+                    agent: self.ops.agent,
+                    cause,
+                    start_ns: start,
+                    end_ns: end,
+                    within,
+                    call,
+                });
             }
-            calls.add(&piece);
-            let (length, names) = (piece.length(), (within, call));
-            if length == 0 {
-                return;
-            }
-            gap.parts.add(cause, length, names);
-            tally.add_place(cause, names, length);
-            if let Some(pieces) = pieces {
-                pieces.push(IdlePiece { agent, cause, start_ns: start, end_ns: end, within, call });
-            }
-            if cause.is_blocking() && call.is_some() {
-                drained = drained.or((start == from).then_some(cause));
-                calls.spend(&piece);
-                gap.blocked.add(cause, length, names);
-                tally.add_blocked(cause, names, length);
-            } else if is_code {
-                code += length;
-            } else {
-                charge(calls, gap, tally, cause, length);
-            }
+            path = piece.path;
         });
-        if code > 0 {
-            charge(calls, gap, tally, Cause::Host, code);
-        }
-        charge(calls, gap, tally, Cause::Queued, to.wrapping_sub(queued) as u64);
-        drained
+        split.finish([queued, to], path)
     }
 
     #[inline]
@@ -289,7 +306,13 @@ impl<'a> GpuSweep<'a> {
         let label = labels::agent(self.tables, self.ops.agent);
         GpuIdle {
             blocking_copies_alone_ns: self.copies.finish(),
+            losses: Losses { paths: self.paths, ..self.losses },
             ..self.tally.finish(self.tables, number, label, self.end)
         }
     }
+}
+
+/// Returns whether an op that started at `start`, in ns, waited for something else than its launch.
+fn is_long_wait(launch: Launch, start: i64) -> bool {
+    start.wrapping_sub(launch.queued) as u64 >= AHEAD
 }

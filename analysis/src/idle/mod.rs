@@ -5,7 +5,10 @@
 
 mod blocked;
 mod cause;
+mod gap_split;
 mod gpu;
+mod losses;
+mod paths;
 mod pieces;
 mod tally;
 mod threads;
@@ -16,6 +19,8 @@ use rtl_schema::Tables;
 
 pub use self::cause::Cause;
 use self::gpu::GpuSweep;
+pub(crate) use self::losses::{Loss, LossKind, Losses, LostPart, Site};
+pub(crate) use self::paths::{PathId, SpanKind};
 pub(crate) use self::tally::LONGEST_OF_CAUSE;
 use self::threads::Threads;
 pub use self::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, IdlePiece, Place, PlaceIdle};

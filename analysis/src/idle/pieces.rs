@@ -3,6 +3,7 @@
 use rtl_schema::NameId;
 
 use super::cause::Cause;
+use super::paths::{PathId, Paths, SpanKind};
 use super::threads::{Call, Span, Thread, Threads};
 
 /// A thread that needs less than this from one launch to the next, in ns, is launching.
@@ -15,11 +16,16 @@ pub(super) struct Piece {
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) within: NameId,
+    /// The chain of spans to `within`, or that of the main thread where this one is in none, with what is innermost.
+    pub(super) path: PathId,
+    pub(super) innermost: Option<SpanKind>,
     pub(super) call: NameId,
     /// The end of the call in ns, of a piece within one.
     pub(super) call_end: i64,
     /// How long the call takes, at the first piece of one that blocks the thread.
     pub(super) blocked: Option<u64>,
+    /// False of the thread's own code between two calls.
+    pub(super) is_call: bool,
 }
 
 impl Piece {
@@ -36,6 +42,8 @@ pub(super) struct Cursor {
     /// How many calls have been reported if they block.
     reported: usize,
     spans: SpanCursor,
+    /// Follows the main thread of the process, where this thread is in no span: it works for that one.
+    main: SpanCursor,
 }
 
 impl Cursor {
@@ -45,6 +53,7 @@ impl Cursor {
         &mut self,
         threads: &Threads<'_>,
         thread: &Thread,
+        paths: &mut Paths,
         [from, to]: [i64; 2],
         mut each: impl FnMut(Piece),
     ) {
@@ -58,7 +67,14 @@ impl Cursor {
             // Calls of one thread that overlap are cut where the earlier one ends.
             let start = before.map_or(next.start, |before| next.start.max(before.end));
             if start > moment {
-                self.between(threads, thread, [moment, start.min(to)], before.zip(Some(next)), &mut each);
+                self.between(
+                    threads,
+                    thread,
+                    paths,
+                    [moment, start.min(to)],
+                    before.zip(Some(next)),
+                    &mut each,
+                );
                 moment = start.min(to);
             }
             let end = next.end.min(to);
@@ -68,10 +84,22 @@ impl Cursor {
                 let end = end.max(moment);
                 let seen = if end > moment { moment } else { next.start.max(self.spans.moment) };
                 let within = self.spans.at(threads, thread, seen).name();
+                let (path, innermost) = self.path(threads, thread, paths, seen);
                 let length = next.end.wrapping_sub(next.start) as u64;
                 let blocked = blocks.then_some(length);
                 let (cause, call, call_end) = (next.cause, next.name, next.end);
-                each(Piece { cause, start: moment, end, within, call, call_end, blocked });
+                each(Piece {
+                    cause,
+                    start: moment,
+                    end,
+                    within,
+                    path,
+                    innermost,
+                    call,
+                    call_end,
+                    blocked,
+                    is_call: true,
+                });
                 moment = end;
             }
             if next.end > to {
@@ -82,14 +110,31 @@ impl Cursor {
         }
         if moment < to {
             let next = call(self.call);
-            self.between(threads, thread, [moment, to], before.zip(next), &mut each);
+            self.between(threads, thread, paths, [moment, to], before.zip(next), &mut each);
         }
+    }
+
+    /// The chain of the thread at the moment that its spans are at, else that of the main thread.
+    fn path(
+        &mut self,
+        threads: &Threads<'_>,
+        thread: &Thread,
+        paths: &mut Paths,
+        moment: i64,
+    ) -> (PathId, Option<SpanKind>) {
+        let own = self.spans.path(paths);
+        if own.0 != PathId::NONE {
+            return own;
+        }
+        let moment = moment.max(self.main.moment);
+        self.main.at(threads, threads.get(thread.main), moment).path(paths)
     }
 
     fn between(
         &mut self,
         threads: &Threads<'_>,
         thread: &Thread,
+        paths: &mut Paths,
         [from, to]: [i64; 2],
         around: Option<(Call, Call)>,
         each: &mut impl FnMut(Piece),
@@ -101,9 +146,21 @@ impl Cursor {
         });
         if let Some((_, next)) = launches {
             let within = self.spans.at(threads, thread, from).name();
-            let cause = Cause::Launch;
-            let call = next.name;
-            each(Piece { cause, start: from, end: to, within, call, call_end: to, blocked: None });
+            let (path, innermost) = self.path(threads, thread, paths, from);
+            let (cause, call) = (Cause::Launch, next.name);
+            let (start, end, call_end) = (from, to, to);
+            each(Piece {
+                cause,
+                start,
+                end,
+                within,
+                path,
+                innermost,
+                call,
+                call_end,
+                blocked: None,
+                is_call: false,
+            });
             return;
         }
         let mut start = from;
@@ -116,18 +173,31 @@ impl Cursor {
                 end = end.min(spans.compiles_until);
             }
             let within = spans.name();
-            each(Piece { cause, start, end, within, call: NameId::NONE, call_end: end, blocked: None });
+            let (path, innermost) = self.path(threads, thread, paths, start);
+            let (call, call_end) = (NameId::NONE, end);
+            each(Piece {
+                cause,
+                start,
+                end,
+                within,
+                path,
+                innermost,
+                call,
+                call_end,
+                blocked: None,
+                is_call: false,
+            });
             start = end;
         }
     }
 }
 
-/// The spans that are open at a moment.
+/// The spans that are open at a moment, each with its chain once that was asked for.
 #[derive(Debug)]
 struct SpanCursor {
     moment: i64,
     next: usize,
-    open: Vec<Span>,
+    open: Vec<(Span, Option<PathId>)>,
     /// The end of the spans so far that compile.
     compiles_until: i64,
 }
@@ -146,25 +216,36 @@ impl SpanCursor {
             if span.start > moment {
                 break;
             }
-            while self.open.pop_if(|open| open.end <= span.start).is_some() {}
-            self.open.push(span);
+            while self.open.pop_if(|(open, _)| open.end <= span.start).is_some() {}
+            self.open.push((span, None));
             if span.compiles {
                 self.compiles_until = self.compiles_until.max(span.end);
             }
             self.next += 1;
         }
         // A span that has ended below one that is open goes when it is the last.
-        while self.open.pop_if(|open| open.end <= moment).is_some() {}
+        while self.open.pop_if(|(open, _)| open.end <= moment).is_some() {}
         self
     }
 
     fn name(&self) -> NameId {
-        self.open.last().map_or(NameId::NONE, |span| span.name)
+        self.open.last().map_or(NameId::NONE, |(span, _)| span.name)
+    }
+
+    /// The chain of all of them, and what the innermost one is.
+    fn path(&mut self, paths: &mut Paths) -> (PathId, Option<SpanKind>) {
+        let known = self.open.iter().rposition(|(_, path)| path.is_some()).map_or(0, |known| known + 1);
+        let mut outer = known.checked_sub(1).and_then(|known| self.open[known].1).unwrap_or(PathId::NONE);
+        for (span, path) in &mut self.open[known..] {
+            outer = paths.enter(outer, span.name, span.kind);
+            *path = Some(outer);
+        }
+        (outer, self.open.last().map(|(span, _)| span.kind))
     }
 
     /// The end of the time in which the innermost one stays the same.
     fn until(&self, threads: &Threads<'_>, thread: &Thread) -> i64 {
         let next = thread.spans.get(self.next).map_or(i64::MAX, |&number| threads.span(number).start);
-        self.open.last().map_or(next, |open| open.end.min(next))
+        self.open.last().map_or(next, |(open, _)| open.end.min(next))
     }
 }

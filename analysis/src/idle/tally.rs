@@ -7,6 +7,7 @@ use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::cause::Cause;
+use super::losses::Losses;
 use super::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, Place, PlaceIdle};
 use crate::base::ops::Op;
 use crate::base::union_length::to_ns;
@@ -74,6 +75,8 @@ pub(super) struct Gap {
     pub(super) blocked: Parts,
     /// Indexed by cause: [`CauseIdle::own_ns`] of it.
     pub(super) own: [u64; CAUSES],
+    /// The part of [`GpuIdle::waiting_ns`].
+    pub(super) waiting: u64,
 }
 
 /// Gaps with most of something.
@@ -177,16 +180,18 @@ impl Tally {
     /// Adds a gap that has one cause and no place: most gaps of a busy GPU. The second time is [`CauseIdle::own_ns`] of it.
     #[inline]
     pub(super) fn add_whole(&mut self, cause: Cause, [length, own]: [u64; 2], start: i64, after: Op) {
-        self.waiting += length - own;
+        let waiting = length - own;
         let sums = &mut self.causes[cause as usize];
         if self.longest.takes(LONGEST, length) || sums.longest.takes(LONGEST_OF_CAUSE, length) {
             let mut parts = Parts::default();
             parts.add(cause, length, (NameId::NONE, NameId::NONE));
-            let mut gap = Gap { start, length, after, parts, blocked: Parts::default(), own: [0; CAUSES] };
+            let mut gap =
+                Gap { start, length, after, parts, blocked: Parts::default(), own: [0; CAUSES], waiting };
             gap.own[cause as usize] = own;
             return self.add(&gap, None);
         }
         self.idle += length;
+        self.waiting += waiting;
         self.gaps += 1;
         self.own[cause as usize] += own;
         sums.time += length;
@@ -196,6 +201,7 @@ impl Tally {
     /// Adds a gap. `drained` is the cause of the blocking call that it began in.
     pub(super) fn add(&mut self, gap: &Gap, drained: Option<Cause>) {
         self.idle += gap.length;
+        self.waiting += gap.waiting;
         self.gaps += 1;
         self.longest.offer(LONGEST, gap.length, gap);
         for (sums, part) in self.causes.iter_mut().zip(&gap.parts.of) {
@@ -254,6 +260,7 @@ impl Tally {
             waiting_ns: to_ns(self.waiting),
             gaps: self.gaps,
             blocking_copies_alone_ns: 0,
+            losses: Losses::default(),
             causes,
             after_blocking,
             longest: self.longest.finish(tables),

@@ -2,15 +2,19 @@
 
 use std::cmp::Reverse;
 
-use rtl_schema::{NameId, Tables};
-use rustc_hash::FxHashSet;
+use rtl_schema::{NameId, ProcessId, Tables};
+use rustc_hash::FxHashMap;
 
 use super::cause::{Cause, is_compilation, of_function};
+use super::paths::SpanKind;
 use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::ops::Op;
 use crate::gpu_time::operators::nesting::{ThreadKey, by_thread};
 use crate::launches::EnqueueTimes;
 use rtl_schema::table::Direction;
+
+/// A copy to the host of at most this size in bytes reads a result, such as a loss or the tokens of a batch.
+const RESULT: u64 = 4096;
 
 /// One thread: rows by start.
 #[derive(Debug, Default)]
@@ -19,6 +23,10 @@ pub(super) struct Thread {
     pub(super) calls: Vec<u32>,
     /// Operators, Python functions and ranges, numbered as [`Threads::span`] does.
     pub(super) spans: Vec<u32>,
+    /// The median time in ns from one of the calls to the next.
+    pub(super) usual: u64,
+    /// The thread of the process that is in spans for the longest time.
+    pub(super) main: usize,
 }
 
 /// A call that stands for a cause.
@@ -34,6 +42,7 @@ pub(super) struct Call {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     pub(super) name: NameId,
+    pub(super) kind: SpanKind,
     pub(super) start: i64,
     pub(super) end: i64,
     /// True for spans that compile. Python functions never do: many that are called so compile no kernel.
@@ -48,8 +57,10 @@ pub(super) struct Threads<'a> {
     causes: Vec<Option<Cause>>,
     /// Indexed by name: whether a span of it compiles.
     compiles: Vec<bool>,
+    /// Indexed by name: the first start in ns of a kernel.
+    first_starts: Vec<i64>,
     /// Rows of calls that say they return early and do not.
-    blocking: FxHashSet<u32>,
+    blocking: FxHashMap<u32, Cause>,
 }
 
 impl<'a> Threads<'a> {
@@ -60,7 +71,8 @@ impl<'a> Threads<'a> {
             threads: FirstUseMap::default(),
             causes: vec![None; tables.strings.len()],
             compiles: vec![false; tables.strings.len()],
-            blocking: FxHashSet::default(),
+            first_starts: Vec::new(),
+            blocking: FxHashMap::default(),
         };
         if calls.is_empty() {
             return threads;
@@ -69,14 +81,52 @@ impl<'a> Threads<'a> {
             threads.causes[id.index()] = of_function(text);
             threads.compiles[id.index()] = is_compilation(text);
         }
+        threads.first_starts = first_starts(tables);
         threads.blocking = blocking_copies(tables, times, &threads.causes);
         for (key, rows) in by_thread(calls.len(), |row| (calls.process.get(row), calls.tid.get(row))) {
             let rows = threads.outermost(rows);
+            let usual = threads.usual_distance(&rows);
             let position = position_of(&mut threads.threads, key);
-            threads.threads[position].calls = rows;
+            threads.threads[position] = Thread { calls: rows, usual, ..Thread::default() };
         }
         threads.add_spans();
+        threads.find_main();
         threads
+    }
+
+    /// The median time in ns from the end of a call to the start of the next.
+    fn usual_distance(&self, rows: &[u32]) -> u64 {
+        let distance = |pair: &[u32]| {
+            let [before, next] = [pair[0], pair[1]].map(|row| self.call(row));
+            next.start.saturating_sub(before.end).max(0) as u64
+        };
+        let mut distances: Vec<u64> = rows.windows(2).map(distance).collect();
+        let middle = distances.len() / 2;
+        if distances.is_empty() { 0 } else { *distances.select_nth_unstable(middle).1 }
+    }
+
+    fn find_main(&mut self) {
+        let in_spans = |thread: &Thread| {
+            let mut end = i64::MIN;
+            let mut time = 0_u64;
+            for &number in &thread.spans {
+                let span = self.span(number);
+                time += span.end.saturating_sub(span.start.max(end)).max(0) as u64;
+                end = end.max(span.end);
+            }
+            time
+        };
+        let mut most: FxHashMap<ProcessId, (u64, usize)> = FxHashMap::default();
+        for (position, ((process, _), thread)) in self.threads.iter().enumerate() {
+            let time = in_spans(thread);
+            let main = most.entry(*process).or_insert((time, position));
+            if time > main.0 {
+                *main = (time, position);
+            }
+        }
+        for ((process, _), thread) in &mut self.threads {
+            thread.main = most[process].1;
+        }
     }
 
     /// Orders calls of one thread that stand for a cause, without those within others.
@@ -144,9 +194,23 @@ impl<'a> Threads<'a> {
         self.threads.len()
     }
 
+    pub(super) fn key(&self, position: usize) -> ThreadKey {
+        self.threads.get_index(position).map_or((ProcessId(0), None), |(key, _)| *key)
+    }
+
     #[inline]
     pub(super) fn get(&self, position: usize) -> &Thread {
         &self.threads[position]
+    }
+
+    /// True of a dispatch that is the first one of its kernel.
+    pub(super) fn is_first(&self, op: Op) -> bool {
+        let dispatches = &self.tables.dispatches;
+        let is_first = |row: usize| {
+            let first = self.first_starts.get(dispatches.name[row].index());
+            first == Some(&dispatches.start[row])
+        };
+        !op.copy && is_first(op.row as usize)
     }
 
     #[inline]
@@ -160,7 +224,9 @@ impl<'a> Threads<'a> {
         let (name, start) = (calls.name[row as usize], calls.start[row as usize]);
         let end = start.saturating_add(calls.duration.valid(row as usize).unwrap_or(0));
         let cause = match self.cause_of_name(name).unwrap_or_default() {
-            Cause::Launch if !self.blocking.is_empty() && self.blocking.contains(&row) => Cause::BlockingCopy,
+            cause @ (Cause::Launch | Cause::BlockingCopy) if !self.blocking.is_empty() => {
+                self.blocking.get(&row).copied().unwrap_or(cause)
+            }
             cause => cause,
         };
         Call { cause, name, start, end }
@@ -171,33 +237,53 @@ impl<'a> Threads<'a> {
     pub(super) fn span(&self, number: u32) -> Span {
         let (operators, frames) = (&self.tables.operators, &self.tables.python_frames);
         let row = number as usize;
-        let (name, start, duration, is_frame) = if row < operators.len() {
-            (operators.name[row], operators.start[row], operators.duration.valid(row), false)
+        let (name, start, duration, kind) = if row < operators.len() {
+            (operators.name[row], operators.start[row], operators.duration.valid(row), SpanKind::Operator)
         } else if row - operators.len() < frames.len() {
             let row = row - operators.len();
-            (frames.name[row], frames.start[row], frames.duration.valid(row), true)
+            (frames.name[row], frames.start[row], frames.duration.valid(row), SpanKind::Python)
         } else {
             let range = &self.tables.ranges[row - operators.len() - frames.len()];
             let duration = range.duration.filter(|&duration| duration > 0 && !range.is_marker());
-            (range.name, range.start, duration, false)
+            (range.name, range.start, duration, SpanKind::Range)
         };
-        let compiles = !is_frame && self.compiles.get(name.index()).copied().unwrap_or(false);
-        Span { name, start, end: start.saturating_add(duration.unwrap_or(0)), compiles }
+        let compiles = kind != SpanKind::Python && self.compiles.get(name.index()).copied().unwrap_or(false);
+        Span { name, kind, start, end: start.saturating_add(duration.unwrap_or(0)), compiles }
     }
 }
 
-/// The calls that launch a copy between host and GPU and return when at least half of it has run: the memory is pageable.
-fn blocking_copies(tables: &Tables, times: &EnqueueTimes<'_>, causes: &[Option<Cause>]) -> FxHashSet<u32> {
+/// The first start of each kernel in ns, by its name.
+fn first_starts(tables: &Tables) -> Vec<i64> {
+    let dispatches = &tables.dispatches;
+    let mut first = vec![i64::MAX; tables.strings.len()];
+    for (row, &start) in dispatches.start.iter().enumerate() {
+        if let Some(first) = first.get_mut(dispatches.name[row].index()) {
+            *first = start.min(*first);
+        }
+    }
+    first
+}
+
+/// The calls that launch a copy between host and GPU and return when at least half of it has run: the memory is pageable. One that
+/// brings a few bytes to the host waits for the result of the work before it.
+fn blocking_copies(
+    tables: &Tables,
+    times: &EnqueueTimes<'_>,
+    causes: &[Option<Cause>],
+) -> FxHashMap<u32, Cause> {
     let calls = &tables.api_calls;
-    let mut blocking = FxHashSet::default();
+    let mut blocking = FxHashMap::default();
     for (row, copy) in tables.copies.iter().enumerate() {
         let is_crossing = matches!(copy.direction, Direction::HostToDevice | Direction::DeviceToHost);
         let Some(duration) = copy.duration.filter(|&duration| is_crossing && duration >= 0) else { continue };
         let Some(call) = times.call(Op { copy: true, row: row as u32 }) else { continue };
-        let is_launch = causes.get(calls.name[call].index()).copied().flatten() == Some(Cause::Launch);
+        let cause = causes.get(calls.name[call].index()).copied().flatten();
+        let can_block = matches!(cause, Some(Cause::Launch | Cause::BlockingCopy));
         let end = calls.start[call].saturating_add(calls.duration.valid(call).unwrap_or(0));
-        if is_launch && end >= copy.start.saturating_add(duration - duration / 2) {
-            blocking.insert(call as u32);
+        if can_block && end >= copy.start.saturating_add(duration - duration / 2) {
+            let is_result =
+                copy.direction == Direction::DeviceToHost && copy.bytes.is_some_and(|bytes| bytes <= RESULT);
+            blocking.insert(call as u32, if is_result { Cause::Synchronise } else { Cause::BlockingCopy });
         }
     }
     blocking

@@ -4,6 +4,7 @@ use rtl_schema::{AgentId, NameId};
 use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
+use super::losses::Losses;
 
 /// How long one GPU was idle for which causes. The causes add up to its `idle_ns`, which is that of
 /// [`crate::gpu_time::sweep::Gpu`].
@@ -19,8 +20,8 @@ pub struct GpuIdle {
     pub idle_ns: i64,
     /// Time in ns in which nothing ran but copies that the host waited for. It is not idle time.
     pub blocking_copies_alone_ns: i64,
-    /// Part of `idle_ns` in gaps whose op had been enqueued before they began and 100 us or more before its start: it waited
-    /// for something else than its launch.
+    /// Part of `idle_ns` in which the op that ends a gap was enqueued, where that took 100 us or more: it waited for something
+    /// else than its launch.
     pub waiting_ns: i64,
     /// The number of gaps.
     pub gaps: u64,
@@ -31,6 +32,9 @@ pub struct GpuIdle {
     pub after_blocking: Vec<AfterBlocking>,
     /// The ten longest gaps: longest first, then by start.
     pub longest: Vec<IdleGap>,
+    /// The idle time as findings divide it.
+    #[serde(skip)]
+    pub(crate) losses: Losses,
 }
 
 impl GpuIdle {

@@ -169,14 +169,43 @@ fn an_asynchronous_copy_that_returns_when_it_is_done_blocks() {
     for (end, cause) in [(14_000, Cause::BlockingCopy), (12_999, Cause::Launch)] {
         let mut tables = two_kernels();
         call(&mut tables, 7, "hipMemcpyAsync", 3, 1_000, end);
-        copy(&mut tables, 0, Direction::DeviceToHost, Some(64), 11_000, 15_000);
+        copy(&mut tables, 0, Direction::DeviceToHost, Some(1 << 20), 11_000, 15_000);
         tables.copies[0].correlation = 3;
         let gpu = idle(&tables);
-        assert!(
-            causes(&gpu).contains(&(cause, if cause == Cause::Launch { 15_100 } else { 10_000 })),
-            "{gpu:?}"
-        );
+        let time = if cause == Cause::Launch { 15_100 } else { 10_000 };
+        assert!(causes(&gpu).contains(&(cause, time)), "{:?}", causes(&gpu));
     }
+}
+
+#[test]
+fn a_copy_of_a_few_bytes_to_the_host_waits_for_a_result() {
+    for name in ["hipMemcpyAsync", "hipMemcpyWithStream"] {
+        for (bytes, cause) in [(8, Cause::Synchronise), (1 << 20, Cause::BlockingCopy)] {
+            let mut tables = two_kernels();
+            call(&mut tables, 7, name, 3, 1_000, 15_000);
+            copy(&mut tables, 0, Direction::DeviceToHost, Some(bytes), 11_000, 15_000);
+            tables.copies[0].correlation = 3;
+            assert!(causes(&idle(&tables)).contains(&(cause, 10_000)), "{name} of {bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn what_was_allocated_before_the_first_op_costs_nothing_after_it() {
+    let mut tables = two_kernels();
+    call(&mut tables, 7, "hipMalloc", 0, -90_000, -600);
+    assert!(idle(&tables).after_blocking.is_empty());
+}
+
+#[test]
+fn an_op_that_was_enqueued_in_a_gap_and_starts_long_after_waits_for_something_else() {
+    let mut tables = two_kernels();
+    call(&mut tables, 7, LAUNCH, 3, 20_450, 20_500);
+    launched(&mut tables, 3, [620_500, 620_600]);
+    let gpu = idle(&tables);
+    assert_eq!(gpu.waiting_ns, 600_000);
+    let queued = gpu.causes.iter().find(|cause| cause.cause == Cause::Queued).unwrap();
+    assert_eq!((queued.idle_ns, queued.own_ns), (600_200, 200));
 }
 
 #[test]

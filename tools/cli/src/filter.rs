@@ -69,6 +69,16 @@ impl FilterArgs {
         *self == Self::default()
     }
 
+    /// The flag that takes some ops of a GPU away and leaves others, so that gaps between them say nothing.
+    pub fn thinning_flag(&self) -> Option<&'static str> {
+        match self {
+            Self { kernel: Some(_), .. } => Some("--kernel"),
+            Self { queue, .. } if !queue.is_empty() => Some("--queue"),
+            Self { range: Some(_), .. } => Some("--range"),
+            _ => None,
+        }
+    }
+
     /// Parses the values; an invalid expression, time or rank is a usage error.
     pub fn filter(&self) -> Result<Filter, Failure> {
         let ranks = self.rank.iter().map(|&rank| {

@@ -139,7 +139,10 @@ fn compute_sections(
         let compared = includes(&FINDINGS).then(|| analysis.compared()).flatten();
         let health = health(analysis, report.sections.ranks.as_ref().or(compared));
         if includes(&FINDINGS) {
-            sections::set_findings(report, findings::findings(analysis, &health));
+            report.findings_left_out = options.filter.thinning_flag();
+            if report.findings_left_out.is_none() {
+                sections::set_findings(report, findings::findings(analysis, &health));
+            }
         }
         if includes(&TRUST) {
             report.set_health(health);

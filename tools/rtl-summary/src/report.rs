@@ -19,6 +19,8 @@ pub struct Report {
     pub file: Option<FileInfo>,
     /// The report of another tool, which `--to` selects.
     pub styled: Option<String>,
+    /// The flag because of which the report has no findings.
+    pub findings_left_out: Option<&'static str>,
 }
 
 /// The properties by which two copies of one recording are recognised, because two recordings never have equal times.

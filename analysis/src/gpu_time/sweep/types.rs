@@ -57,6 +57,14 @@ pub struct Gpu {
 /// Lower bounds of the gap buckets in ns, those of RTG's rpt; each holds its lower bound.
 pub const BUCKETS: [i64; 8] = [0, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
+impl Gpu {
+    /// Time with nothing but copies running, in ns.
+    #[must_use]
+    pub fn copies_alone_ns(&self) -> i64 {
+        self.busy_ns - (self.kernel_ns + self.collective_ns - self.kernel_collective_ns)
+    }
+}
+
 /// Gaps of similar length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Bucket {

@@ -22,6 +22,11 @@ pub(crate) static FINDINGS: Section = Section {
     parts: &[Part::LateCalls, Part::Compared, Part::Sweep, Part::Idle, Part::Steps],
     // `compute.rs` sets the fields, because findings need the verdict on the trace.
     blocks: |report, view| {
+        if let Some(flag) = report.findings_left_out {
+            let text =
+                format!("findings and busy time are of whole GPUs: left out, because {flag} takes ops away");
+            return vec![Block::Paragraphs(vec![Paragraph::from(text)])];
+        }
         let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {
             return Vec::new();
         };

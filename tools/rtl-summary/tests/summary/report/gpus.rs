@@ -176,7 +176,11 @@ fn copies_of_known_and_unknown_size() {
         str![[r#"
 Trace: copies-both-ways.db
 GPU busy 55.2 % of 1.650 us, idle 740 ns (44.8 %); trust good
-1. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
+1. copies-alone: nothing but copies runs for 800 ns (48.5 % of the wall time), most of them device-to-device (1 copy)
+   help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
+         keep the data on the GPU
+   look: rtl-summary --section copies,gpus TRACE
+2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
 1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 3.0 %

@@ -130,7 +130,8 @@ fn the_training_loop_of_the_readme() {
 Trace: steady-training-loop.db
 GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %), collectives alone 2.136 ms (10.4
    %); trust good
-1. idle-unknown: idle for 4.29 ms (20.8 % of the wall time) for unknown causes: the trace has no calls of the host
+1. idle-unknown: idle for 4.29 ms a GPU (20.8 % of the wall time) for unknown causes: the trace has no calls of the
+   host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
 2. exposed-comm: collectives run for 6.78 ms a GPU, 2.08 ms of it with no other kernel beside them (10.1 % of the
@@ -138,6 +139,11 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, prefetched shards, several streams
    look: rtl-summary --by rank TRACE
+3. copies-alone: nothing but copies runs for 429 us a GPU (2.1 % of the wall time), most of them host-to-device (40
+   copies)
+   help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
+         keep the data on the GPU
+   look: rtl-summary --section copies,gpus TRACE
 6 of 11 kernels hold 80 % of the kernel time; Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 alone holds 19.8 %: at twice the
    speed it would save at most 6.6 % of the wall time
   Recorder:  rtl, mode standard (layout rtl 1)

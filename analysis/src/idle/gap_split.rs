@@ -1,0 +1,139 @@
+//! One gap, split by what the thread did that launched the op at its end.
+
+use rtl_schema::NameId;
+
+use super::blocked::{BlockingCall, BlockingCalls};
+use super::cause::Cause;
+use super::losses::{LossKind, Losses, LostPart, Site};
+use super::paths::{PathId, SpanKind};
+use super::pieces::Piece;
+use super::tally::{Gap, Tally};
+
+/// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
+/// Where it also takes [`UNUSUAL`] times as long as usual, it is no part of the thread's pace.
+pub(super) const OWN_WORK: u64 = 200_000;
+pub(super) const UNUSUAL: u64 = 10;
+
+/// No launch takes so long in ns by itself.
+const LONG_LAUNCH: u64 = 1_000_000;
+
+/// Takes the pieces of a gap in order.
+pub(super) struct GapSplit<'a> {
+    pub(super) tally: &'a mut Tally,
+    pub(super) losses: &'a mut Losses,
+    /// The parts so far.
+    pub(super) lost: Vec<(LossKind, Site, LostPart)>,
+    /// The earlier calls of the thread that may have made it late.
+    pub(super) calls: &'a mut BlockingCalls,
+    /// The thread's own code since its last call.
+    pub(super) code: Vec<Piece>,
+    pub(super) gap: &'a mut Gap,
+    /// The gap as one part.
+    pub(super) whole: LostPart,
+    /// Code of this length in ns is a stall.
+    pub(super) stall: u64,
+    /// The op at the end is the first one of its kernel.
+    pub(super) is_first: bool,
+    /// The cause of the blocking call in which the gap began.
+    pub(super) drained: Option<Cause>,
+}
+
+impl GapSplit<'_> {
+    pub(super) fn add(&mut self, piece: Piece) {
+        let Piece { cause, start, end, within, path, call, is_call, .. } = piece;
+        let is_code = cause == Cause::Host;
+        if !is_code {
+            self.add_code();
+        }
+        self.calls.add(&piece);
+        let (length, names) = (piece.length(), (within, call));
+        if length == 0 {
+            return;
+        }
+        self.gap.parts.add(cause, length, names);
+        self.tally.add_place(cause, names, length);
+        if is_code {
+            self.code.push(piece);
+            return;
+        }
+        let site = Site { path, call: if is_call { call } else { NameId::NONE } };
+        if cause.is_blocking() && is_call {
+            if start == self.whole.gap_start {
+                self.drained = self.drained.or(Some(cause));
+            }
+            self.calls.spend(&piece);
+            self.gap.blocked.add(cause, length, names);
+            self.tally.add_blocked(cause, names, length);
+            return self.lose(LossKind::Blocking(cause), site, [start, end]);
+        }
+        let kind = match cause {
+            Cause::Loading => LossKind::Blocking(cause),
+            _ if is_call && self.is_first && length >= OWN_WORK => LossKind::First,
+            _ if is_call && length >= LONG_LAUNCH => LossKind::Stall,
+            _ => LossKind::Pace,
+        };
+        let own = self.charge(length);
+        self.gap.own[cause as usize] += own;
+        self.lose(kind, site, [end.saturating_sub_unsigned(own), end]);
+    }
+
+    /// Adds the code since the last call.
+    fn add_code(&mut self) {
+        let length = self.code.iter().map(Piece::length).sum();
+        // What takes long has not become late by a blocking call.
+        let own = if length >= OWN_WORK { length } else { self.charge(length) };
+        self.gap.own[Cause::Host as usize] += own;
+        // The calls bear its beginning.
+        let mut borne = length - own;
+        for piece in std::mem::take(&mut self.code) {
+            let skipped = piece.length().min(borne);
+            borne -= skipped;
+            // What an operator does before the first op of a kernel is done once; a range or Python may do anything.
+            let kind = match length >= self.stall {
+                true if self.is_first && piece.innermost == Some(SpanKind::Operator) => LossKind::First,
+                true => LossKind::Stall,
+                false => LossKind::Pace,
+            };
+            let site = Site { path: piece.path, call: NameId::NONE };
+            self.lose(kind, site, [piece.start.saturating_add_unsigned(skipped), piece.end]);
+        }
+    }
+
+    /// Charges a length of the gap in ns to earlier calls, and returns what these do not bear.
+    fn charge(&mut self, length: u64) -> u64 {
+        let Self { tally, lost, calls, gap, whole, .. } = self;
+        calls.charge(length, |call: BlockingCall, ns| {
+            let names = (call.within, call.call);
+            gap.blocked.add(call.cause, ns, names);
+            tally.add_blocked(call.cause, names, ns);
+            let site = Site { path: call.path, call: call.call };
+            lost.push((LossKind::Blocking(call.cause), site, LostPart { start: call.start, ns, ..*whole }));
+        })
+    }
+
+    fn lose(&mut self, kind: LossKind, site: Site, [start, end]: [i64; 2]) {
+        let ns = end.wrapping_sub(start) as u64;
+        self.lost.push((kind, site, LostPart { start, ns, ..self.whole }));
+    }
+
+    /// Adds the time from which on the op was enqueued; `path` is the place of its launch. Returns the cause of the blocking
+    /// call in which the gap began.
+    pub(super) fn finish(mut self, [queued, start]: [i64; 2], path: PathId) -> Option<Cause> {
+        self.add_code();
+        if self.gap.waiting == 0 {
+            let own = self.charge(start.wrapping_sub(queued) as u64);
+            self.gap.own[Cause::Queued as usize] += own;
+            let site = Site { path, call: NameId::NONE };
+            self.lose(LossKind::Pace, site, [start.saturating_sub_unsigned(own), start]);
+        }
+        // Code around what compiles the first op of a kernel compiles, too.
+        let compiles = |(kind, ..): &(LossKind, Site, LostPart)| *kind == LossKind::Blocking(Cause::Loading);
+        if self.is_first && self.lost.iter().any(compiles) {
+            for (kind, ..) in self.lost.iter_mut().filter(|(kind, ..)| *kind == LossKind::Stall) {
+                *kind = LossKind::First;
+            }
+        }
+        self.losses.add_gap(&self.lost);
+        self.drained
+    }
+}
