@@ -34,7 +34,7 @@ macro_rules! columns {
             /// Appends a row. Inlined, because a row is too long to be passed cheaply.
             #[inline(always)]
             pub fn push(&mut self, row: $Row) {
-                $(self.$field.push(row.$field);)*
+                $($crate::column::Storage::push(&mut self.$field, row.$field);)*
             }
 
             /// The row at `row`.

@@ -107,7 +107,11 @@ impl Op {
     /// When it was enqueued in ns, if that was recorded.
     #[inline]
     pub(crate) fn enqueued(self, tables: &Tables) -> Option<i64> {
-        self.column(tables, |dispatches, row| dispatches.enqueued.get(row), |copy| copy.enqueued)
+        self.column(
+            tables,
+            |dispatches, row| dispatches.details.enqueued.get(row),
+            |copy| copy.details.enqueued,
+        )
     }
 
     #[inline]

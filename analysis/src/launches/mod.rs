@@ -31,7 +31,7 @@ pub(crate) fn launches(
 /// Returns whether any op may be tied to the host: a look at a few columns, for traces that know nothing of launches.
 pub(crate) fn has_launch_data(tables: &Tables) -> bool {
     let dispatches = &tables.dispatches;
-    let stored = !dispatches.is_empty() && dispatches.enqueued.uniform() != Some(None);
+    let stored = !dispatches.is_empty() && dispatches.details.enqueued.uniform() != Some(None);
     let called = !tables.api_calls.is_empty() && tables.api_calls.correlation.uniform() != Some(0);
-    stored || called || tables.copies.iter().any(|copy| copy.enqueued.is_some())
+    stored || called || tables.copies.iter().any(|copy| copy.details.enqueued.is_some())
 }

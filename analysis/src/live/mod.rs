@@ -100,7 +100,7 @@ impl Live {
             self.ended(end);
             if let Some(gpu) = self.gpu(chunk, agent) {
                 gpu.dispatches += 1;
-                gpu.add(start, end, dispatches.enqueued.get(row));
+                gpu.add(start, end, dispatches.details.enqueued.get(row));
             }
         }
         for copy in &chunk.copies {
@@ -114,7 +114,7 @@ impl Live {
             self.ended(end);
             if let Some(gpu) = self.gpu(chunk, chunk.tracks.get(copy.track).agent) {
                 gpu.copies += 1;
-                gpu.add(copy.start, end, copy.enqueued);
+                gpu.add(copy.start, end, copy.details.enqueued);
             }
         }
         for range in &chunk.ranges {

@@ -49,7 +49,7 @@ pub fn append(tables: &mut Tables, other: Tables) {
     append_dispatches(&mut tables.dispatches, dispatches, &numbers);
     append_rows(&mut tables.copies, copies, |copy| numbers.renumber_copy(copy));
     append_rows(&mut tables.barriers, barriers, |barrier| {
-        let Barrier { id: _, name, track, start: _, duration: _, correlation: _, enqueued: _ } = barrier;
+        let Barrier { id: _, name, track, start: _, duration: _, correlation: _, details: _ } = barrier;
         *name = numbers.name(*name);
         *track = numbers.tracks[track.index()];
     });
@@ -185,7 +185,7 @@ impl Numbers {
             tid: _,
             correlation: _,
             range: _,
-            enqueued: _,
+            details: _,
         } = copy;
         *name = self.name(*name);
         *track = self.tracks[track.index()];

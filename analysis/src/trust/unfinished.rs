@@ -46,7 +46,7 @@ pub fn dispatches(tables: &Tables) -> Vec<UnfinishedDispatch> {
             pid: process.and_then(|process| process.pid),
             tid: dispatches.tid.get(row),
             start_ns,
-            enqueued_ns: dispatches.enqueued.get(row),
+            enqueued_ns: dispatches.details.enqueued.get(row),
             waited_ns: end.and_then(|end| end.checked_sub(start_ns)).filter(|&waited| waited >= 0),
         }
     });

@@ -4,7 +4,7 @@ use crate::common::{analysis, call, copy, dispatch, kernel, range, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::idle::{Cause, GpuIdle};
 use rtl_schema::Tables;
-use rtl_schema::table::{Direction, Dispatch, Operator};
+use rtl_schema::table::{Details, Direction, Dispatch, Operator};
 
 const LAUNCH: &str = "hipLaunchKernel";
 
@@ -234,7 +234,12 @@ fn an_op_without_a_launch_leaves_its_gap_unknown() {
 #[test]
 fn an_op_with_a_moment_but_without_a_call_waited_for_some_thread() {
     let mut tables = two_kernels();
-    let row = Dispatch { start: 30_000, duration: Some(10), enqueued: Some(29_000), ..Dispatch::default() };
+    let row = Dispatch {
+        start: 30_000,
+        duration: Some(10),
+        details: Details::with_enqueued(Some(29_000)),
+        ..Dispatch::default()
+    };
     dispatch(&mut tables, 0, 0, row, "gemm");
     let gpu = idle(&tables);
     assert_eq!(causes(&gpu)[1..], [(Cause::Host, 8_600), (Cause::Queued, 1_200)]);
@@ -379,10 +384,11 @@ fn trace(rows: &[Row], calls: &[HostRow], spans: &[HostRow]) -> Tables {
         if row.copy {
             copy(&mut tables, row.gpu, Direction::DeviceToHost, None, row.start, row.start + row.length);
             let last = tables.copies.last_mut().unwrap();
-            (last.correlation, last.enqueued) = (row.link, row.enqueued);
+            (last.correlation, last.details.enqueued) = (row.link, row.enqueued);
         } else {
-            let (start, duration, enqueued) = (row.start, Some(row.length), row.enqueued);
-            let op = Dispatch { start, duration, enqueued, correlation: row.link, ..Dispatch::default() };
+            let (start, duration) = (row.start, Some(row.length));
+            let details = Details::with_enqueued(row.enqueued);
+            let op = Dispatch { start, duration, details, correlation: row.link, ..Dispatch::default() };
             dispatch(&mut tables, row.gpu, 0, op, "gemm");
         }
     }

@@ -5,7 +5,7 @@ use crate::common::{analysis, call, dispatch, kernel, shuffled};
 use proptest::prelude::*;
 use rtl_analysis::launches::{DEPTHS, Latency, Queues};
 use rtl_schema::Tables;
-use rtl_schema::table::Dispatch;
+use rtl_schema::table::{Details, Dispatch};
 
 /// A kernel on queue 0 of a GPU: what ties it to the host, and its times.
 fn launched(
@@ -16,7 +16,8 @@ fn launched(
     times: [i64; 2],
 ) {
     let [start, end] = times;
-    let row = Dispatch { start, duration: Some(end - start), enqueued, correlation, ..Dispatch::default() };
+    let details = Details::with_enqueued(enqueued);
+    let row = Dispatch { start, duration: Some(end - start), details, correlation, ..Dispatch::default() };
     dispatch(tables, gpu, 0, row, name);
 }
 
@@ -112,7 +113,12 @@ fn a_call_has_enqueued_its_op_when_it_returns_or_when_the_op_starts() {
 #[test]
 fn queues_stand_behind_their_gpu_where_it_has_several() {
     let mut tables = three_ops();
-    let row = Dispatch { start: 12, duration: Some(4), enqueued: Some(11), ..Dispatch::default() };
+    let row = Dispatch {
+        start: 12,
+        duration: Some(4),
+        details: Details::with_enqueued(Some(11)),
+        ..Dispatch::default()
+    };
     dispatch(&mut tables, 0, 3, row, "gemm");
     kernel(&mut tables, 1, 0, "gemm", 0, 10);
     let (_, queues) = found(&tables).unwrap();

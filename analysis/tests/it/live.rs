@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rtl_analysis::live::{Live, LossState, State};
 use rtl_analysis::{api, copies};
-use rtl_schema::table::{Direction, Dispatch, Dispatches};
+use rtl_schema::table::{Details, Direction, Dispatch, Dispatches};
 use rtl_schema::{InFlight, Tables};
 
 use crate::common::{analysis, call, copy, dispatch, kernel, range, track};
@@ -33,7 +33,12 @@ fn push(tables: &mut Tables, &(kind, gpu, name, start, duration, waited): &Row) 
                 tables,
                 gpu,
                 0,
-                Dispatch { start, duration, enqueued, ..Dispatch::default() },
+                Dispatch {
+                    start,
+                    duration,
+                    details: Details::with_enqueued(enqueued),
+                    ..Dispatch::default()
+                },
                 NAMES[name],
             );
         }

@@ -4,7 +4,7 @@ use super::reader::Reader;
 use super::rocpd::{Header, LaunchRows, Metadata, NO_GPU, Names, Object, OpenDispatch, References, Variant};
 use crate::layout::tags;
 use crate::sqlite::Database;
-use crate::table::{Agent, AgentKind, ApiCall, Dispatch, Process, Shape, Symbol, Thread};
+use crate::table::{Agent, AgentKind, ApiCall, Details, Dispatch, Process, Shape, Symbol, Thread};
 use crate::{Dialect, Error, NameId, ProcessId, Result, Select, SymbolId, Tables};
 
 pub(super) const READER: Reader = Reader::Ops { recognise, header };
@@ -134,7 +134,7 @@ pub(super) fn open_dispatches(
                 tid: row.int("tid").filter(|_| select.links),
                 correlation: row.int("correlationId").filter(|_| select.links).unwrap_or(0),
                 range: row.int("roctxId").filter(|_| select.ranges).unwrap_or(0),
-                enqueued: row.int("enqueued").filter(|_| select.links),
+                details: Details::from_fn(|at| row.int(Details::ALL[at].stored).filter(|_| select.links)),
                 ..Dispatch::default()
             },
         })

@@ -16,7 +16,8 @@ use self::line::{Call, Kind, Line, Packet, Profile, Thread};
 use super::reader::Reader;
 use crate::content::{io, skip_byte_order_mark};
 use crate::table::{
-    Agent, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind, Shape, Track,
+    Agent, ApiCall, ApiLaunch, Barrier, Copy, Details, Direction, Dispatch, Process, Range, RangeKind, Shape,
+    Track,
 };
 use crate::{AgentId, Dialect, Id, NameId, ProblemKind, ProcessId, Result, Select, ShapeId, Tables, TrackId};
 
@@ -117,7 +118,8 @@ impl Parser {
         if self.select.links {
             // Without a host line there is no call to be tied to.
             let correlation = launch.map_or(0, |_| correlation(packet));
-            op = Copy { tid, correlation, enqueued: launch.map(|launch| launch.enqueued), ..op };
+            let details = Details::with_enqueued(launch.map(|launch| launch.enqueued));
+            op = Copy { tid, correlation, details, ..op };
         }
         self.push(packet.kind, op, launch.and_then(|launch| launch.shape));
     }
@@ -138,7 +140,7 @@ impl Parser {
             duration,
             tid,
             correlation,
-            enqueued,
+            details,
             direction: _,
             bytes: _,
             source: _,
@@ -157,11 +159,11 @@ impl Parser {
                 tid,
                 correlation,
                 shape,
-                enqueued,
+                details,
                 ..Dispatch::default()
             }),
             Kind::Barrier => {
-                let barrier = Barrier { id, name, track, start, duration, correlation, enqueued };
+                let barrier = Barrier { id, name, track, start, duration, correlation, details };
                 self.tables.barriers.push(barrier);
             }
             Kind::Copy => {

@@ -1,4 +1,4 @@
-use super::row;
+use super::{Details, row};
 use crate::{Id, NameId, TrackId};
 
 row! {
@@ -17,8 +17,8 @@ row! {
         pub duration: Option<i64>,
         /// Ties it to the call; 0 is unknown.
         pub correlation: Id,
-        /// Host time in ns at which its packet was enqueued, if known.
-        pub enqueued: Option<i64>,
+        /// The columns that our own formats pass on.
+        pub details: Details,
     }
 }
 

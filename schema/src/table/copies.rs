@@ -1,4 +1,4 @@
-use super::row;
+use super::{Details, row};
 use crate::{AgentId, Id, NameId, TrackId};
 
 /// The direction of a copy.
@@ -82,8 +82,8 @@ row! {
         pub correlation: Id,
         /// The id of the innermost range (roctxId); 0 is none.
         pub range: Id,
-        /// Host time in ns at which it was enqueued, if known.
-        pub enqueued: Option<i64>,
+        /// The columns that our own formats pass on.
+        pub details: Details,
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Barrier, Copy as CopyOp};
+use super::{Barrier, Copy as CopyOp, DetailColumns, Details};
 use crate::column_set::columns;
 use crate::{CollectiveId, Column, Durations, Id, NameId, OptionalColumn, ShapeId, SymbolId, TrackId};
 
@@ -30,8 +30,8 @@ columns! {
         symbol: Option<SymbolId> => OptionalColumn<SymbolId>,
         /// True for a dispatch of a graph launch (RPD's `Task`).
         graph: bool => Column<bool>,
-        /// Host time in ns at which its packet was enqueued, if known.
-        enqueued: Option<i64> => OptionalColumn<i64>,
+        /// The columns that our own formats pass on.
+        details: Details => DetailColumns,
         /// The collective that it executes, as the framework states it.
         collective: Option<CollectiveId> => OptionalColumn<CollectiveId>,
     }
@@ -56,17 +56,17 @@ impl From<&CopyOp> for Dispatch {
             tid,
             correlation,
             range,
-            enqueued,
+            details,
         } = copy;
-        Self { id, name, track, start, duration, tid, correlation, range, enqueued, ..Self::default() }
+        Self { id, name, track, start, duration, tid, correlation, range, details, ..Self::default() }
     }
 }
 
 /// The fields that a barrier shares with dispatches.
 impl From<&Barrier> for Dispatch {
     fn from(barrier: &Barrier) -> Self {
-        let &Barrier { id, name, track, start, duration, correlation, enqueued } = barrier;
-        Self { id, name, track, start, duration, correlation, enqueued, ..Self::default() }
+        let &Barrier { id, name, track, start, duration, correlation, details } = barrier;
+        Self { id, name, track, start, duration, correlation, details, ..Self::default() }
     }
 }
 

@@ -107,9 +107,12 @@ fn ops_say_when_they_were_enqueued_and_calls_what_they_returned_where_it_is_know
          create table rocpd_api (id integer primary key, start integer, end integer, apiName_id integer, result integer);
          insert into rocpd_api values (1, 80, 95, 5, 719), (2, 96, 99, 5, null), (3, 99, 99, 5, 0);",
     );
-    let dispatches: Vec<_> = tables.dispatches.enqueued.iter().collect();
+    let dispatches: Vec<_> = tables.dispatches.details.enqueued.iter().collect();
     assert_eq!(dispatches, [Some(90), None, Some(305)]);
-    assert_eq!((tables.copies[0].enqueued, tables.barriers[0].enqueued), (Some(370), Some(480)));
+    assert_eq!(
+        (tables.copies[0].details.enqueued, tables.barriers[0].details.enqueued),
+        (Some(370), Some(480))
+    );
     assert_eq!(tables.api_calls.result.iter().collect::<Vec<_>>(), [719, 0, 0]);
 }
 
@@ -173,7 +176,7 @@ fn dispatches_that_a_recording_ended_before_are_dispatches_without_an_end() {
     let text = |id| tables.strings.get(id);
     assert_eq!(dispatches.iter().map(|row| text(row.name)).collect::<Vec<_>>(), ["alpha", "beta"]);
     let open = dispatches.get(1);
-    assert_eq!((open.start, open.duration, open.enqueued), (200, None, Some(190)));
+    assert_eq!((open.start, open.duration, open.details.enqueued), (200, None, Some(190)));
     assert_eq!((open.tid, open.correlation, open.range), (Some(7), 2, 5));
     let shape = tables.shapes.get(open.shape.unwrap());
     assert_eq!((shape.items, shape.workgroup, shape.lds), (Some([64, 2, 1]), Some([64, 1, 1]), Some(16)));
@@ -197,7 +200,7 @@ fn what_was_recorded_without_these_columns_knows_neither() {
          create table rocpd_api (id integer primary key, start integer, end integer, apiName_id integer);
          insert into rocpd_api values (1, 80, 95, 5);",
     );
-    assert_eq!((tables.dispatches.get(0).enqueued, tables.api_calls.get(0).result), (None, 0));
+    assert_eq!((tables.dispatches.get(0).details.enqueued, tables.api_calls.get(0).result), (None, 0));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn results_csv_has_dispatches_with_registers_and_counters() {
         (tables.strings.get(row.name), row.start, row.duration),
         ("void f<int, 2>(int)", 1000, Some(600))
     );
-    assert_eq!((row.tid, row.enqueued), (Some(159), Some(900)));
+    assert_eq!((row.tid, row.details.enqueued), (Some(159), Some(900)));
     let symbol = tables.symbols[row.symbol.unwrap().index()];
     assert_eq!((symbol.vgprs, symbol.agprs, symbol.sgprs), (Some(28), Some(4), Some(32)));
     let shape = tables.shapes.get(row.shape.unwrap());
@@ -122,7 +122,7 @@ fn dispatches_of_results_txt_have_times_and_counters() {
     let tables = read(&folder.path().join("results.txt"), Dialect::Roctracer);
     let row = tables.dispatches.get(0);
     assert_eq!(
-        (tables.strings.get(row.name), row.start, row.duration, row.enqueued),
+        (tables.strings.get(row.name), row.start, row.duration, row.details.enqueued),
         ("k1", 20, Some(30), Some(10))
     );
     assert_eq!((tables.counters[0].value, tables.strings.get(tables.counters[0].name)), (4.0, "SQ_WAVES"));

@@ -103,7 +103,7 @@ fn a_launch_is_tied_to_its_call_thread_and_shape() {
     let host = tables.api_calls.get(1);
     assert_eq!((host.start, host.correlation, host.duration), (920, dispatch.correlation, Some(0)));
     assert_ne!(dispatch.correlation, 0);
-    assert_eq!(dispatch.enqueued, Some(920));
+    assert_eq!(dispatch.details.enqueued, Some(920));
     assert!(tables.info.linked);
 }
 
@@ -114,7 +114,7 @@ fn a_dispatch_without_a_host_line_has_no_call_to_be_tied_to() {
     let tables = read(&device);
     let dispatch = tables.dispatches.get(0);
     assert_eq!((dispatch.correlation, dispatch.tid, dispatch.shape), (0, None, None));
-    assert_eq!(dispatch.enqueued, None);
+    assert_eq!(dispatch.details.enqueued, None);
     assert!(!tables.info.linked);
 }
 

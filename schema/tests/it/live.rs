@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use rtl_schema::layout::tags;
+use rtl_schema::table::Details;
 use rtl_schema::{Error, LiveTrace, Select, Tables, Trace};
 use rtl_write::{Call, Op, OpKind, Recording};
 use tempfile::TempDir;
@@ -47,7 +48,7 @@ impl Growing {
                 start: row * 100 - row % 5 * 300,
                 end: (row % 11 != 10).then_some(row * 100 + 50),
                 bytes: (kind == OpKind::Copy).then_some(row as u64),
-                enqueued: (row % 2 == 0).then_some(row * 100 - 20),
+                details: Details::with_enqueued((row % 2 == 0).then_some(row * 100 - 20)),
                 kind,
                 ..Op::default()
             };
@@ -90,7 +91,7 @@ impl Rows {
                 place(row.track),
                 row.start,
                 row.duration,
-                row.enqueued
+                row.details.enqueued
             )
         }));
         copies.extend(tables.copies.iter().map(|row| {

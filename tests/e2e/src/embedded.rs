@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rtl_schema::table::Details;
 use rtl_write::{Call, NativeWriter, Op, OpKind};
 
 use crate::library;
@@ -65,7 +66,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     correlation: number(8),
                     range: number(9),
                     tid: Some(number(10)),
-                    enqueued: Some(number(12)).filter(|&moment| moment != 0),
+                    details: Details::with_enqueued(Some(number(12)).filter(|&moment| moment != 0)),
                     ..timed(number(4), number(5))
                 };
                 writer.push_op(&op).unwrap();
@@ -87,7 +88,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     correlation: number(6),
                     range: number(7),
                     tid: Some(number(8)),
-                    enqueued: Some(number(9)).filter(|&moment| moment != 0),
+                    details: Details::with_enqueued(Some(number(9)).filter(|&moment| moment != 0)),
                     ..timed(number(4), number(5))
                 };
                 writer.push_op(&op).unwrap();
@@ -100,7 +101,7 @@ pub fn rebuild(records: &str, path: &Path) {
                     correlation: number(5),
                     range: number(6),
                     tid: Some(number(7)),
-                    enqueued: Some(number(8)).filter(|&moment| moment != 0),
+                    details: Details::with_enqueued(Some(number(8)).filter(|&moment| moment != 0)),
                     ..timed(number(3), number(4))
                 };
                 writer.push_op(&op).unwrap();

@@ -9,7 +9,7 @@ use column_files::table::Table;
 use column_files::{Piece, Selected};
 use columnar::{Data, Reader, Type, Values};
 use rtl_schema::table::{
-    Agent, ApiArgument, ApiCall, Copy, Direction, Dispatch, Process, Range, Shape, Symbol, Track,
+    Agent, ApiArgument, ApiCall, Copy, Details, Direction, Dispatch, Process, Range, Shape, Symbol, Track,
 };
 use rtl_schema::{AgentId, NameId, PieceSink, ProcessId, SymbolId, Tables, TrackId};
 
@@ -45,7 +45,7 @@ fn trace() -> Tables {
         shape: Some(shape),
         symbol: Some(SymbolId(0)),
         graph: false,
-        enqueued: Some(60),
+        details: Details::with_enqueued(Some(60)),
         collective: None,
     });
     let bare = Dispatch { id: 2, name: NameId::NONE, track: unknown, start: 200, ..Dispatch::default() };

@@ -32,8 +32,8 @@ impl IdleCauses {
             return;
         }
         for row in tables.dispatches.iter() {
-            let Dispatch { name, track, start, duration, correlation, enqueued, .. } = row;
-            let row = Dispatch { name, track, start, duration, correlation, enqueued, ..Dispatch::default() };
+            let Dispatch { name, track, start, duration, correlation, details, .. } = row;
+            let row = Dispatch { name, track, start, duration, correlation, details, ..Dispatch::default() };
             rows.dispatches.push(row);
         }
         rows.copies.extend_from_slice(&tables.copies);

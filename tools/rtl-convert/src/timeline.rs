@@ -137,7 +137,7 @@ impl<'a> TimelineBuilder<'a> {
                 correlation: rows.correlation.get(row),
                 tid: rows.tid.get(row),
                 range: rows.range.get(row),
-                detail: latency(rows.start[row], rows.enqueued.get(row)),
+                detail: latency(rows.start[row], rows.details.enqueued.get(row)),
                 shape: rows.shape.get(row),
                 symbol: rows.symbol.get(row),
                 function: rows.collective.get(row).map_or(NameId::NONE, |id| NameId(id.0)),
@@ -154,7 +154,7 @@ impl<'a> TimelineBuilder<'a> {
                 correlation: copy.correlation,
                 tid: copy.tid,
                 range: copy.range,
-                detail: latency(copy.start, copy.enqueued),
+                detail: latency(copy.start, copy.details.enqueued),
                 bytes: copy.bytes,
                 // The name of a copy is often empty, its direction usually known.
                 text: NameId(copy.direction as u32),
@@ -166,7 +166,7 @@ impl<'a> TimelineBuilder<'a> {
         for barrier in &tables.barriers {
             let event = Event {
                 correlation: barrier.correlation,
-                detail: latency(barrier.start, barrier.enqueued),
+                detail: latency(barrier.start, barrier.details.enqueued),
                 ..Event::bare(Kind::Barrier, barrier.name, barrier.start)
             };
             self.op(event, barrier.track, barrier.duration, tables)?;

@@ -1,6 +1,6 @@
 //! Kernels, copies and barriers.
 
-use rtl_schema::table::{Copy, Dispatch, Shape, Symbol, Track};
+use rtl_schema::table::{Copy, Details, Dispatch, Shape, Symbol, Track};
 use rtl_schema::{NameId, Select, Tables, TrackId};
 
 use crate::column::Column;
@@ -44,8 +44,8 @@ fn place(track: fn(&Loaded, usize) -> TrackId) -> [Column; 5] {
 }
 
 /// Columns that an op has by its whole row.
-fn links(op: fn(&Loaded, usize) -> Dispatch) -> [Column; 5] {
-    [
+fn links(op: fn(&Loaded, usize) -> Dispatch) -> impl Iterator<Item = Column> {
+    let links = [
         Column::integer("tid", "Launching thread", move |trace, row| op(trace, row).tid).needing(LINKS),
         Column::integer("correlation_id", "Id that its call has too", move |trace, row| {
             known(op(trace, row).correlation)
@@ -55,10 +55,14 @@ fn links(op: fn(&Loaded, usize) -> Dispatch) -> [Column; 5] {
             known(op(trace, row).range)
         })
         .needing(RANGES),
-        Column::integer("enqueued", "Time of enqueueing in ns", move |trace, row| op(trace, row).enqueued)
-            .needing(LINKS),
-        Column::integer("id", "Id of the source", move |trace, row| Some(op(trace, row).id)).needing(IDS),
-    ]
+    ];
+    let details = Details::ALL.into_iter().enumerate().map(move |(at, detail)| {
+        let value = move |trace: &Loaded, row| op(trace, row).details.values()[at];
+        Column::integer(detail.name, detail.about, value).needing(LINKS)
+    });
+    let id =
+        Column::integer("id", "Id of the source", move |trace, row| Some(op(trace, row).id)).needing(IDS);
+    links.into_iter().chain(details).chain([id])
 }
 
 /// The row of an op: dispatches come first, then copies, then barriers.

@@ -10,7 +10,7 @@ use crate::sqlite::{
 use crate::{Id, Sentinel, ShapeId};
 
 const BASIC: usize = OpColumn::BASIC;
-const DETAILED: usize = OpColumn::ALL.len();
+const DETAILED: usize = OpColumn::COUNT;
 
 /// The ops of one stretch of the table.
 struct FastOps<'a> {
@@ -34,13 +34,13 @@ struct Present([u8; 2]);
 const _: () = assert!(DETAILED <= 16, "each column has a bit");
 
 impl Present {
-    fn new(columns: impl Iterator<Item = OpColumn>) -> Self {
-        Self(columns.fold(0_u16, |bits, column| bits | 1 << column.position()).to_ne_bytes())
+    fn new(positions: impl Iterator<Item = usize>) -> Self {
+        Self(positions.fold(0_u16, |bits, position| bits | 1 << position).to_ne_bytes())
     }
 
     #[inline(always)]
-    fn has(self, column: OpColumn) -> bool {
-        u16::from_ne_bytes(self.0) & 1 << column.position() != 0
+    fn has(self, position: usize) -> bool {
+        u16::from_ne_bytes(self.0) & 1 << position != 0
     }
 }
 
@@ -64,9 +64,8 @@ impl<const N: usize> OpRow for FastRow<'_, N, Facts> {
     }
 
     #[inline(always)]
-    fn int(&self, column: OpColumn) -> Option<i64> {
-        let at = column.position();
-        (at < N && self.facts().present.has(column)).then(|| self.int(at))
+    fn int_at(&self, position: usize) -> Option<i64> {
+        (position < N && self.facts().present.has(position)).then(|| self.int(position))
     }
 }
 
@@ -115,8 +114,8 @@ impl OpReaders {
 /// Readers of the first `N` columns, if the table can have such rows.
 fn readers<const N: usize>(context: &Context<'_>, leaves: &Leaves<'_>) -> Option<Readers<N, Facts>> {
     let mut columns = FastColumns { integers: [IntegerColumn::Zero; N] };
-    for (to, &(column, _, need)) in columns.integers.iter_mut().zip(OpColumn::ALL) {
-        *to = match (context.fields.field(column).position(), need) {
+    for (position, to) in columns.integers.iter_mut().enumerate() {
+        *to = match (context.fields.field(position).position(), OpColumn::need(position)) {
             (Some(position), Need::Integer) => IntegerColumn::Integer(position),
             (None, Need::Integer) => return None,
             (Some(position), Need::Nullable | Need::Detail) => IntegerColumn::OrZero(position),
@@ -141,8 +140,8 @@ impl<const N: usize> AddRows<N> for FastOps<'_> {
             Some(at) => StoredShape::Signal(StoredText::of(row, at)?),
             None => StoredShape::Columns(fields.launch.stored(row)?),
         };
-        let columns = OpColumn::ALL.iter().map(|&(column, ..)| column);
-        let present = Present::new(columns.filter(|&column| !fields.field(column).is_null(row)));
+        let known = |&position: &usize| !fields.field(position).is_null(row);
+        let present = Present::new((0..OpColumn::COUNT).filter(known));
         Some(Facts { present, shape })
     }
 

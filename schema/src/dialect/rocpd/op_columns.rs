@@ -3,6 +3,7 @@
 use super::launch_columns::LaunchFields;
 use super::{Field, Plan, Variant};
 use crate::sqlite::{Database, Row};
+use crate::table::Details;
 use crate::{Result, Select};
 
 /// When a fast row may lack a column.
@@ -40,11 +41,13 @@ op_columns! {
     Process: "pid", Nullable;
     Tid: "tid", Detail;
     Correlation: "correlationId", Detail;
-    Enqueued: "enqueued", Detail;
     Symbol: "symbol", Detail;
 }
 
 impl OpColumn {
+    /// All columns, with those of [`Details`] at the end.
+    pub(super) const COUNT: usize = Self::ALL.len() + Details::ALL.len();
+
     /// The columns without those of [`Need::Detail`], which come last.
     pub(super) const BASIC: usize = {
         let mut columns = 0;
@@ -60,6 +63,11 @@ impl OpColumn {
         self as usize
     }
 
+    /// [`Need`] of the column at a position.
+    pub(super) fn need(position: usize) -> Need {
+        Self::ALL.get(position).map_or(Need::Detail, |&(_, _, need)| need)
+    }
+
     /// True where a select needs it, `links` to calls included.
     fn is_read(self, select: &Select, variant: &Variant, links: bool) -> bool {
         match self {
@@ -68,7 +76,6 @@ impl OpColumn {
             }
             Self::Range => select.ranges,
             Self::Tid | Self::Correlation => links,
-            Self::Enqueued => select.links && variant.typed_ops,
             Self::Symbol => select.launch && variant.typed_ops,
         }
     }
@@ -80,15 +87,25 @@ pub(super) trait OpRow {
     const HAS_DETAILS: bool;
 
     fn id(&self) -> i64;
-    /// The integer of a column; `None` where it is NULL or not read.
-    fn int(&self, column: OpColumn) -> Option<i64>;
+    /// The integer of the column at a position; `None` where it is NULL or not read.
+    fn int_at(&self, position: usize) -> Option<i64>;
+
+    #[inline(always)]
+    fn int(&self, column: OpColumn) -> Option<i64> {
+        self.int_at(column.position())
+    }
+
+    #[inline(always)]
+    fn details(&self) -> Details {
+        Details::from_fn(|at| self.int_at(OpColumn::ALL.len() + at))
+    }
 }
 
 /// Where the rows of a scan have the columns of `rocpd_op`.
 #[derive(Debug)]
 pub(crate) struct OpFields {
     pub(crate) plan: Plan,
-    columns: [Field; OpColumn::ALL.len()],
+    columns: [Field; OpColumn::COUNT],
     pub(super) stream: Field,
     /// The launch shape as text.
     pub(super) signal: Field,
@@ -105,9 +122,12 @@ impl OpFields {
     /// The columns of a select, `links` to calls among them.
     pub(crate) fn new(database: &Database, variant: &Variant, select: &Select, links: bool) -> Result<Self> {
         let mut plan = Plan::new(database, "rocpd_op")?;
-        let mut columns = [Field::default(); OpColumn::ALL.len()];
+        let mut columns = [Field::default(); OpColumn::COUNT];
         for &(column, name, _) in OpColumn::ALL {
             columns[column.position()] = plan.add_if(column.is_read(select, variant, links), name);
+        }
+        for (field, detail) in columns[OpColumn::ALL.len()..].iter_mut().zip(Details::ALL) {
+            *field = plan.add_if(select.links && variant.typed_ops, detail.stored);
         }
         let annotations = select.ranges && variant.typed_ops;
         Ok(Self {
@@ -123,10 +143,10 @@ impl OpFields {
         })
     }
 
-    /// The position of a column in the rows.
+    /// Where the rows have the column at a position.
     #[inline(always)]
-    pub(super) fn field(&self, column: OpColumn) -> Field {
-        self.columns[column.position()]
+    pub(super) fn field(&self, position: usize) -> Field {
+        self.columns[position]
     }
 
     /// True of a row with a value in a column that [`Need::Detail`] marks.
@@ -151,7 +171,7 @@ impl OpRow for ScannedRow<'_, '_> {
     }
 
     #[inline]
-    fn int(&self, column: OpColumn) -> Option<i64> {
-        self.fields.field(column).int(self.row)
+    fn int_at(&self, position: usize) -> Option<i64> {
+        self.fields.field(position).int(self.row)
     }
 }

@@ -13,8 +13,8 @@ use super::{IdMap, LaunchRows, NO_GPU, Names, OpKind, OpenDispatch, Processes, S
 use crate::layout::rpd::Function;
 use crate::sqlite::{ByHeader, Row, StoredColumns, StoredKey};
 use crate::table::{
-    Barrier, Barriers, Copies, Copy, Direction, Dispatch, Dispatches, Interned, Range, RangeKind, Ranges,
-    Shape, Track, Tracks,
+    Barrier, Barriers, Copies, Copy, Details, Direction, Dispatch, Dispatches, Interned, Range, RangeKind,
+    Ranges, Shape, Track, Tracks,
 };
 use crate::table_builder::Builder;
 use crate::{
@@ -121,7 +121,7 @@ pub(super) struct Cause {
     correlation: Id,
     process: ProcessId,
     tid: Option<i64>,
-    enqueued: Option<i64>,
+    details: Details,
 }
 
 impl Cause {
@@ -133,7 +133,7 @@ impl Cause {
             correlation: row.int(OpColumn::Correlation).unwrap_or(0),
             process,
             tid: row.int(OpColumn::Tid),
-            enqueued: row.int(OpColumn::Enqueued),
+            details: row.details(),
         }
     }
 }
@@ -200,7 +200,7 @@ impl OpPart {
                     start,
                     duration,
                     correlation: cause.correlation,
-                    enqueued: cause.enqueued,
+                    details: cause.details,
                 });
             }
             _ if !kind.is_dispatch(gpu) => {
@@ -259,7 +259,7 @@ impl OpPart {
             shape,
             symbol,
             graph,
-            enqueued: cause.enqueued,
+            details: cause.details,
             collective,
         });
     }
@@ -449,7 +449,7 @@ impl OpPart {
         copy.track = self.track(&ScannedRow { row, fields: context.fields }, cause.process, gpu, None);
         copy.tid = cause.tid;
         copy.correlation = cause.correlation;
-        copy.enqueued = cause.enqueued;
+        copy.details = cause.details;
         self.copies.push(copy);
     }
 

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use crate::table::{
-    Agent, AgentKind, ApiCall, ApiLaunch, Barrier, Copy, Direction, Dispatch, Process, Range, RangeKind,
-    Shape, Symbol, Track,
+    Agent, AgentKind, ApiCall, ApiLaunch, Barrier, Copy, Details, Direction, Dispatch, Process, Range,
+    RangeKind, Shape, Symbol, Track,
 };
 use crate::{AgentId, Column, Dialect, Id, NameId, ProcessId, Select, ShapeId, SymbolId, Tables};
 
@@ -126,7 +126,7 @@ impl Rows {
                 let shape = Some(shape).filter(|shape| self.select.any_shape() && *shape != Shape::default());
                 let shape = shape.map(|shape| self.tables.shapes.intern(shape));
                 let symbol = self.symbol(process, name, op);
-                let enqueued = op.enqueued.filter(|_| links);
+                let details = Details::with_enqueued(op.enqueued.filter(|_| links));
                 self.tables.dispatches.push(Dispatch {
                     id,
                     name,
@@ -137,12 +137,13 @@ impl Rows {
                     correlation,
                     shape,
                     symbol,
-                    enqueued,
+                    details,
                     ..Dispatch::default()
                 });
             }
             Kind::Barrier => {
-                let barrier = Barrier { id, name, track, start, duration, correlation, enqueued: None };
+                let barrier =
+                    Barrier { id, name, track, start, duration, correlation, details: Details::default() };
                 self.tables.barriers.push(barrier);
             }
             Kind::Copy => {

@@ -10,7 +10,8 @@ use super::range_ids::{RangeIds, RangesLeft};
 use super::rows::{Call, Op, OpKind, call_row, op_row};
 use crate::btree::Block;
 use rtl_schema::table::{
-    ApiArgument, ApiCall, Collective, Copy, Direction, Dispatch, Operator, PythonFrame, Range, RangeKind,
+    ApiArgument, ApiCall, Collective, Copy, Details, Direction, Dispatch, Operator, PythonFrame, Range,
+    RangeKind,
 };
 use rtl_schema::{AgentId, NameId, Tables};
 
@@ -140,7 +141,7 @@ pub(super) fn each_op(rows: &Tables, mut each: impl FnMut(OpRow)) {
 struct Numbered {
     start: i64,
     end: Option<i64>,
-    enqueued: Option<i64>,
+    details: Details,
     range: i64,
 }
 
@@ -159,11 +160,11 @@ fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
         shape: _,
         symbol: _,
         graph: _,
-        enqueued: _,
+        details: _,
         collective: _,
     } = row;
     let place = lookup.track(track);
-    let &Numbered { start, end, enqueued, range } = numbers;
+    let &Numbered { start, end, details, range } = numbers;
     Op {
         gpu: lookup.places.gpu(place.agent),
         queue: Some(lookup.places.queue(track)),
@@ -174,7 +175,7 @@ fn placed(lookup: &Lookup, op: Op, row: &Dispatch, numbers: &Numbered) -> Op {
         correlation,
         start,
         end,
-        enqueued,
+        details,
         range,
         ..op
     }
@@ -225,7 +226,7 @@ impl OpRows<'_> {
         Numbered {
             start: self.clock.at(row.start),
             end: row.duration.map(|duration| self.clock.at(row.start.saturating_add(duration))),
-            enqueued: row.enqueued.map(|moment| self.clock.at(moment)),
+            details: row.details.map_times(|moment| self.clock.at(moment)),
             range: self.ranges.next(row.range),
         }
     }
@@ -268,7 +269,7 @@ impl OpRows<'_> {
             tid: _,
             correlation: _,
             range: _,
-            enqueued: _,
+            details: _,
         } = row;
         let lookup = self.lookup;
         let own = lookup.track(track).agent;

@@ -1,6 +1,6 @@
 //! Rows of `rocpd_op` and `rocpd_api`, with the place of each column.
 
-use rtl_schema::table::Direction;
+use rtl_schema::table::{Details, Direction};
 
 /// A text of the file: the id of its row in `rocpd_string`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -150,8 +150,8 @@ pub struct Op {
     pub peer: Option<i64>,
     /// The class that the recorder gave a range.
     pub category: Option<StringId>,
-    /// Host time in ns at which the op was put on its queue.
-    pub enqueued: Option<i64>,
+    /// The last columns of the table.
+    pub details: Details,
 }
 
 /// A row of `rocpd_api` in the file's own terms.
@@ -183,8 +183,9 @@ pub struct Call {
     pub result: i64,
 }
 
-/// Columns of `rocpd_op` behind the id, in the order of a row; the virtual column takes no place in one.
-const OP_COLUMNS: [&str; 25] = [
+/// Columns of `rocpd_op` behind the id, in the order of a row, without [`Details`], which come last. The virtual column takes no place
+/// in a row.
+const OP_COLUMNS: [&str; 24] = [
     "gpuId",
     "queueId",
     "start",
@@ -209,7 +210,6 @@ const OP_COLUMNS: [&str; 25] = [
     "bytes",
     "peer",
     "category_id",
-    "enqueued",
 ];
 
 /// Columns of `rocpd_api` behind the id.
@@ -256,7 +256,7 @@ pub(crate) const CALL_DELTA_COLUMNS: [usize; 3] =
 
 /// A row of `rocpd_op` behind its id.
 #[inline]
-pub(crate) fn op_row(op: &Op) -> [Option<i64>; OP_COLUMNS.len()] {
+pub(crate) fn op_row(op: &Op) -> [Option<i64>; OP_COLUMNS.len() + Details::ALL.len()] {
     let &Op {
         gpu,
         queue,
@@ -278,13 +278,15 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; OP_COLUMNS.len()] {
         bytes,
         peer,
         category,
-        enqueued,
+        details,
     } = op;
     // Beside a known x, NULL means 1: most launches then end at their x.
     let items = |axis: usize| items.map(|items| items[axis] as i64).filter(|&size| axis == 0 || size != 1);
     let group =
         |axis: usize| workgroup.map(|group| i64::from(group[axis])).filter(|&size| axis == 0 || size != 1);
-    [
+    let mut row = [None; OP_COLUMNS.len() + Details::ALL.len()];
+    let (columns, last) = row.split_at_mut(OP_COLUMNS.len());
+    columns.copy_from_slice(&[
         gpu,
         queue,
         Some(start),
@@ -309,8 +311,9 @@ pub(crate) fn op_row(op: &Op) -> [Option<i64>; OP_COLUMNS.len()] {
         bytes.map(|bytes| bytes as i64),
         peer,
         text(category),
-        enqueued,
-    ]
+    ]);
+    last.copy_from_slice(&details.values());
+    row
 }
 
 /// A row of `rocpd_api` behind its id. The virtual column takes no place in it.
@@ -370,7 +373,8 @@ mod tests {
             let mut statement = database.prepare(&sql).unwrap();
             statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
         };
-        assert_eq!(columns("rocpd_op"), OP_COLUMNS);
+        let details = Details::ALL.map(|detail| detail.stored);
+        assert_eq!(columns("rocpd_op"), [&OP_COLUMNS[..], &details].concat());
         assert_eq!(columns("rocpd_api"), CALL_COLUMNS);
     }
 }

@@ -73,7 +73,7 @@ impl RpdWriter {
             shape: _,
             symbol: _,
             graph: _,
-            enqueued: _,
+            details: _,
             collective: _,
         } = op;
         let Some(duration) = duration else {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use rtl_schema::Error;
+use rtl_schema::table::Details;
 use rtl_write::{Call, NativeWriter, Op, OpKind, Recording, Target};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
@@ -111,7 +112,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
         lds: known[7].then_some(sizes[3]),
         symbol: known[8].then_some(-1),
         pid: known[9].then_some(99),
-        enqueued: known[10].then_some(start),
+        details: Details::with_enqueued(known[10].then_some(start)),
         ..Op::default()
     });
     let call = (number, any::<[bool; 4]>()).prop_map(|(start, known)| Call {

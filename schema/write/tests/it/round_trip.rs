@@ -5,8 +5,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use rtl_schema::table::{
-    Agent, AgentKind, Barrier, Collective, Copy, Direction, Dispatch, MemoryEvent, Operator, Process,
-    PythonFrame, Range, RangeKind, Shape, Span, Symbol, Track,
+    Agent, AgentKind, Barrier, Collective, Copy, Details, Direction, Dispatch, MemoryEvent, Operator,
+    Process, PythonFrame, Range, RangeKind, Shape, Span, Symbol, Track,
 };
 use rtl_schema::{
     AgentId, CollectiveId, NameId, ProcessId, Select, ShapeId, SymbolId, Tables, Trace, TrackId,
@@ -370,7 +370,7 @@ fn dispatch() -> impl Strategy<Value = Dispatch> {
                 // A kernel is loaded by the process that launches it.
                 symbol: if track == 3 { symbol.map(|_| SymbolId(2)) } else { symbol.map(SymbolId) },
                 graph,
-                enqueued,
+                details: Details::with_enqueued(enqueued),
                 collective: collective.map(CollectiveId),
                 id: 0,
             }

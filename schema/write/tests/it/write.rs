@@ -4,8 +4,8 @@ use std::path::Path;
 
 use atomic_file::{AtomicFile, IfExists};
 use rtl_schema::table::{
-    Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Direction, Dispatch,
-    Monitor, OpaqueTable, Process, Range, RangeKind, Shape, StackFrame, Symbol, Track, Value,
+    Agent, AgentKind, Allocation, ApiArgument, ApiCall, ApiLaunch, Copy, Counter, Details, Direction,
+    Dispatch, Monitor, OpaqueTable, Process, Range, RangeKind, Shape, StackFrame, Symbol, Track, Value,
 };
 use rtl_schema::{AgentId, NameId, ProcessId, Select, SymbolId, Tables, Trace};
 use rtl_write::{NativeWriter, Op};
@@ -110,7 +110,7 @@ fn a_moment_of_enqueueing_takes_20_bytes_more_at_most() -> Result {
     generate(&Options { layout: Layout::Native, ops: 30_000, ..Options::default() }, &before)?;
     let mut tables = Trace::open(&before)?.read(&Select::everything())?;
     let starts = tables.dispatches.start.iter();
-    tables.dispatches.enqueued = starts.map(|start| Some(start - 5_000)).collect();
+    tables.dispatches.details.enqueued = starts.map(|start| Some(start - 5_000)).collect();
     let mut writer = NativeWriter::create(&after)?;
     writer.push_tables(&tables)?;
     writer.finish()?;
@@ -141,7 +141,12 @@ fn one_of_each() -> Tables {
     let shape = tables.shapes.intern(Shape { lds: Some(64), ..Shape::from_items([64, 1, 1], [100, 2, 1]) });
     let kernel =
         Dispatch { name, track, start: 100, duration: Some(5), shape: Some(shape), ..Dispatch::default() };
-    tables.dispatches.push(Dispatch { id: 1, symbol: Some(SymbolId(0)), enqueued: Some(70), ..kernel });
+    tables.dispatches.push(Dispatch {
+        id: 1,
+        symbol: Some(SymbolId(0)),
+        details: Details::with_enqueued(Some(70)),
+        ..kernel
+    });
     tables.dispatches.push(Dispatch { id: 4, symbol: Some(SymbolId(1)), graph: true, ..kernel });
     tables.dispatches.push(Dispatch {
         id: 5,

@@ -34,7 +34,7 @@ fn a_kernel_that_never_ends_is_named_at_the_end() {
         assert_eq!(names(&tables, |duration| duration.is_none()), ["beta"], "{outcome:?}");
         assert_eq!(names(&tables, |duration| duration.is_some()).len(), 10);
         let row = tables.dispatches.iter().find(|row| row.duration.is_none()).unwrap();
-        assert!(row.enqueued.is_some_and(|enqueued| enqueued <= row.start), "{row:?}");
+        assert!(row.details.enqueued.is_some_and(|enqueued| enqueued <= row.start), "{row:?}");
         assert!(row.tid.is_some() && row.correlation == 11 && row.shape.is_some(), "{row:?}");
         assert!(tables.dispatches.iter().all(|other| other.track == row.track));
     }

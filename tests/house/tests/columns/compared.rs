@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
 
+use crate::filled::columns_of;
 use rtl_schema::table::Row;
 use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
@@ -91,7 +92,7 @@ impl Compared<'_> {
     fn add<R: Row>(&mut self, table: &'static str, rows: impl Iterator<Item = R>) {
         let mut texts: Vec<Vec<(&'static str, String)>> = Vec::new();
         for mut row in rows {
-            let columns = row.columns_mut();
+            let columns = columns_of(&mut row);
             texts.push(
                 columns.into_iter().map(|(name, value)| (name, self.text(table, name, value))).collect(),
             );
@@ -174,7 +175,7 @@ impl Compared<'_> {
     }
 
     fn row(&self, table: &'static str, mut row: impl Row) -> String {
-        let columns = row.columns_mut().into_iter();
+        let columns = columns_of(&mut row).into_iter();
         columns.map(|(name, value)| format!("{name} {} ", self.text(table, name, value))).collect()
     }
 }

@@ -5,8 +5,8 @@ use std::any::{Any, type_name_of_val};
 
 use rtl_schema::table::{
     Agent, AgentKind, Allocation, AllocationKind, AllocationLevel, ApiArgument, ApiCall, ApiLaunch, Barrier,
-    Collective, Copy, Counter, Direction, Dispatch, MemoryEvent, Monitor, Operator, Process, PythonFrame,
-    Range, RangeKind, Row, Shape, Span, SpanKind, StackFrame, Symbol, Thread, Track,
+    Collective, Copy, Counter, Details, Direction, Dispatch, MemoryEvent, Monitor, Operator, Process,
+    PythonFrame, Range, RangeKind, Row, Shape, Span, SpanKind, StackFrame, Symbol, Thread, Track,
 };
 use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TrackId};
 
@@ -34,7 +34,7 @@ pub(crate) struct Fill {
 impl Fill {
     fn row<R: Row + Default>(self, table: &'static str, number: u64) -> R {
         let mut row = R::default();
-        for (column, value) in row.columns_mut() {
+        for (column, value) in columns_of(&mut row) {
             let varied = if self.values == Values::Equal && !is_identity(column) { 6 } else { number };
             // By an even number, because what belongs to one process has numbers of one parity.
             let changed = if self.changed == Some((table, column)) { 2 } else { 0 };
@@ -191,6 +191,16 @@ impl Fill {
         }
         panic!("{table}.{column} has the type {}: state its values here", type_name_of_val(value));
     }
+}
+
+/// The columns of a row, with each detail of an op as one of its own.
+pub(crate) fn columns_of(row: &mut impl Row) -> Vec<(&'static str, &mut dyn Any)> {
+    let columns = row.columns_mut().into_iter();
+    let flat = columns.flat_map(|(name, value)| match value.is::<Details>() {
+        true => value.downcast_mut::<Details>().unwrap().columns_mut(),
+        false => vec![(name, value)],
+    });
+    flat.collect()
 }
 
 /// Such a column numbers rows or refers to one by its number.

@@ -66,8 +66,8 @@ fn converted(path: &Path, format: &str, output: &Path) -> PathBuf {
 /// Native files keep every column, and merging them all but these, which it numbers anew for the merged trace.
 const LOST_BY_MERGING: [Column; 3] = [("agents", "node"), ("agents", "process"), ("processes", "node")];
 
-/// The columns that files of other tools and data sets keep as they are. One that is added to a format belongs here too.
-const KEPT: [(&str, &str, Claims); 4] = [
+/// The columns that files of other tools keep as they are. One that is added to a format belongs here too.
+const KEPT: [(&str, &str, Claims); 3] = [
     (
         "rpd",
         "out.rpd",
@@ -117,33 +117,25 @@ const KEPT: [(&str, &str, Claims); 4] = [
             ("ranges", "correlation duration id kind name process start tid"),
         ],
     ),
+];
+
+/// Data sets keep every column but these.
+const LOST_BY_DATA_SETS: Claims = &[
+    ("allocations", "flags"),
+    ("api_arguments", "call kind name position value"),
+    ("api_calls", "category"),
+    ("api_launches", "addresses bytes call devices direction extent kernel pinned shape stream sync"),
+    ("barriers", "track"),
+    ("copies", "track"),
+    ("dispatches", "symbol track"),
+    ("monitors", "device device_kind end id name start value"),
+    ("operators", "strides values"),
+    ("processes", "environment"),
+    ("spans", "agent duration id kind name process start stream"),
+    ("stack_frames", "call depth name"),
     (
-        "dataset",
-        "set",
-        &[
-            (
-                "agents",
-                "absolute_index details kind logical_index node number process product source_id target type_index uuid",
-            ),
-            (
-                "allocations",
-                "address agent bytes correlation duration kind level process queue start stream tid",
-            ),
-            ("api_calls", "args correlation domain duration name parent process result start stream tid"),
-            ("barriers", "correlation duration enqueued name start"),
-            (
-                "copies",
-                "bytes correlation destination destination_address direction duration enqueued name range source source_address start tid",
-            ),
-            ("counters", "agent dispatch name process value"),
-            ("dispatches", "collective correlation duration enqueued graph name range shape start tid"),
-            ("memory_events", "address agent allocated bytes process reserved tid time"),
-            ("operators", "duration forward_thread name process sequence shapes start tid types"),
-            ("processes", "boot_id command end guid host machine_id node pid ppid rank space start world"),
-            ("python_frames", "caller duration module name number process start tid"),
-            ("ranges", "category correlation duration id kind name process start tid"),
-            ("threads", "name process tid"),
-        ],
+        "symbols",
+        "address agprs code_object entry_offset id kernarg kernarg_alignment kernel_object lds mangled name process scratch sgprs vgprs",
     ),
 ];
 
@@ -190,12 +182,14 @@ fn other_formats_keep_the_columns_that_they_claim() {
         for (format, name, claims) in KEPT {
             let path = converted(&source, format, &folder.path().join(format!("{values:?}-{name}")));
             let lost = lost(&before, &columns(&read(&path)));
-            let claimed =
-                claims.iter().flat_map(|&(table, names)| names.split(' ').map(move |name| (table, name)));
-            let broken: Vec<Column> =
-                claimed.filter(|column| lost.contains(column) || !before.contains_key(column)).collect();
+            let broken: Vec<Column> = claimed(claims)
+                .filter(|column| lost.contains(column) || !before.contains_key(column))
+                .collect();
             assert_eq!(broken, [], "{values:?} values in {format}");
         }
+        let set = converted(&source, "dataset", &folder.path().join(format!("{values:?}-set")));
+        let lost = lost(&before, &columns(&read(&set)));
+        assert_eq!(lost, claimed(LOST_BY_DATA_SETS).collect(), "{values:?} values in a data set");
     }
 }
 

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use rtl_schema::Tables;
-use rtl_schema::table::{Barrier, Copy};
+use rtl_schema::table::{Barrier, Copy, Details};
 
 use crate::rows::{Column, Piece, Rows, gpu, known};
 
@@ -74,7 +74,14 @@ pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         let shape = op.kernel().and_then(|row| kernels.shape.get(row));
         shape.map(|shape| references.shapes.get(shape)).unwrap_or_default()
     };
-    Rows::new(piece, &ops)
+    let details = |op: &Op<'_>, at: usize| {
+        op.value(
+            |row| kernels.details.columns()[at].get(row),
+            |copy| copy.details.values()[at],
+            |barrier| barrier.details.values()[at],
+        )
+    };
+    let rows = Rows::new(piece, &ops)
         .add("id", |op| op.value(|row| kernels.id.get(row), |copy| copy.id, |barrier| barrier.id))
         .word("kind", |op| Some(op.kind()))
         .text("name", |op| op.value(|row| kernels.name[row], |copy| copy.name, |barrier| barrier.name))
@@ -83,28 +90,29 @@ pub(super) fn ops(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {
         .add("stream", |op| track(op).stream)
         .process(|op| track(op).process)
         .add("tid", |op| op.value(|row| kernels.tid.get(row), |copy| copy.tid, |_| None))
-        .times(start, duration)
-        .add("enqueued_ns", |op| {
-            op.value(|row| kernels.enqueued.get(row), |copy| copy.enqueued, |barrier| barrier.enqueued)
-        })
-        .add("correlation_id", |op| {
-            let kernel = |row| kernels.correlation.get(row);
-            known(op.value(kernel, |copy| copy.correlation, |barrier| barrier.correlation))
-        })
-        .add("range_id", |op| known(op.value(|row| kernels.range.get(row), |copy| copy.range, |_| 0)))
-        .axes("grid", |op| shape(op).items)
-        .axes("workgroup", |op| shape(op).workgroup)
-        .add("lds_bytes", |op| shape(op).lds)
-        .add("scratch_bytes", |op| shape(op).scratch)
-        .add("graph", |op| op.kernel().map(|row| kernels.graph.get(row)))
-        .add("kernel_id", |op| symbol(op).map(|symbol| symbol.id))
-        .word("direction", |op| op.copy().map(|copy| copy.direction.label()))
-        .add("bytes", |op| op.copy().and_then(|copy| copy.bytes))
-        .add("source_gpu", |op| gpu(references, op.copy().and_then(|copy| copy.source)))
-        .add("destination_gpu", |op| gpu(references, op.copy().and_then(|copy| copy.destination)))
-        .add("source_address", |op| op.copy().and_then(|copy| copy.source_address))
-        .add("destination_address", |op| op.copy().and_then(|copy| copy.destination_address))
-        .finish()
+        .times(start, duration);
+    let rows = Details::ALL.iter().enumerate().fold(rows, |rows, (at, detail)| {
+        let unit = if detail.is_time { "_ns" } else { "" };
+        rows.add(&format!("{}{unit}", detail.name), |op| details(op, at))
+    });
+    rows.add("correlation_id", |op| {
+        let kernel = |row| kernels.correlation.get(row);
+        known(op.value(kernel, |copy| copy.correlation, |barrier| barrier.correlation))
+    })
+    .add("range_id", |op| known(op.value(|row| kernels.range.get(row), |copy| copy.range, |_| 0)))
+    .axes("grid", |op| shape(op).items)
+    .axes("workgroup", |op| shape(op).workgroup)
+    .add("lds_bytes", |op| shape(op).lds)
+    .add("scratch_bytes", |op| shape(op).scratch)
+    .add("graph", |op| op.kernel().map(|row| kernels.graph.get(row)))
+    .add("kernel_id", |op| symbol(op).map(|symbol| symbol.id))
+    .word("direction", |op| op.copy().map(|copy| copy.direction.label()))
+    .add("bytes", |op| op.copy().and_then(|copy| copy.bytes))
+    .add("source_gpu", |op| gpu(references, op.copy().and_then(|copy| copy.source)))
+    .add("destination_gpu", |op| gpu(references, op.copy().and_then(|copy| copy.destination)))
+    .add("source_address", |op| op.copy().and_then(|copy| copy.source_address))
+    .add("destination_address", |op| op.copy().and_then(|copy| copy.destination_address))
+    .finish()
 }
 
 pub(super) fn counters(piece: Piece<'_>, rows: Range<usize>) -> Vec<Column> {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use rtl_schema::table::{Barrier, Collective, Copy, Counter, Direction, Dispatch, Shape, Symbol, Track};
+use rtl_schema::table::{
+    Barrier, Collective, Copy, Counter, Details, Direction, Dispatch, Shape, Symbol, Track,
+};
 use rtl_schema::{CollectiveId, NameId, ProcessId, Result, ShapeId, SymbolId, TrackId};
 use rustc_hash::FxHashMap;
 
@@ -45,7 +47,13 @@ struct Links {
     tids: Column<i64>,
     correlations: Column<i64>,
     ranges: Column<i64>,
-    enqueued: Column<i64>,
+    details: [Column<i64>; Details::ALL.len()],
+}
+
+impl Links {
+    fn details(&self, row: usize) -> Details {
+        Details::from_fn(|at| self.details[at].get(row))
+    }
 }
 
 impl Reading<'_> {
@@ -90,12 +98,16 @@ impl Reading<'_> {
 
     fn links(&self, group: &Group<'_>) -> Result<Links> {
         let select = self.select;
+        let mut details = std::array::from_fn(|_| Column::default());
+        for (column, detail) in details.iter_mut().zip(Details::ALL) {
+            *column = group.integers_if(select.links, detail.name)?;
+        }
         Ok(Links {
             ids: group.integers_if(select.ids, "id")?,
             tids: group.integers_if(self.ties_ops(), "tid")?,
             correlations: group.integers_if(self.ties_ops(), "correlation_id")?,
             ranges: group.integers_if(select.ranges, "range_id")?,
-            enqueued: group.integers_if(select.links, "enqueued")?,
+            details,
         })
     }
 
@@ -166,7 +178,7 @@ impl Reading<'_> {
                 shape,
                 symbol,
                 graph: graphs.get(row).unwrap_or_default(),
-                enqueued: links.enqueued.get(row),
+                details: links.details(row),
                 collective: None,
             });
         }
@@ -201,7 +213,7 @@ impl Reading<'_> {
                 tid: links.tids.get(row),
                 correlation: links.correlations.id(row),
                 range: links.ranges.id(row),
-                enqueued: links.enqueued.get(row),
+                details: links.details(row),
             };
             self.tables.copies.push(copy);
         }
@@ -216,8 +228,8 @@ impl Reading<'_> {
         for (row, (&start, &duration)) in starts.iter().zip(&durations).enumerate() {
             let track = self.track(group, &tracks, row)?;
             let (id, correlation) = (links.ids.id(row), links.correlations.id(row));
-            let (name, enqueued) = (names[row], links.enqueued.get(row));
-            self.tables.barriers.push(Barrier { id, name, track, start, duration, correlation, enqueued });
+            let (name, details) = (names[row], links.details(row));
+            self.tables.barriers.push(Barrier { id, name, track, start, duration, correlation, details });
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Dispatches {
             None,
             None,
             None,
-            row.enqueued,
+            row.details.enqueued,
             Some(row.start),
             Some(end),
             None,

@@ -110,8 +110,8 @@ impl Json {
                 self.argument(key, value.map(i64::from));
             }
         }
-        if row.enqueued.is_some() {
-            self.argument("DispatchNs", row.enqueued);
+        if row.details.enqueued.is_some() {
+            self.argument("DispatchNs", row.details.enqueued);
         }
         self.end()?;
         self.flow(batch, row.track, row.correlation, GPU.saturating_add(gpu), lane, row.start)

@@ -1,5 +1,6 @@
 //! Writes rows of copies and barriers.
 
+use rtl_schema::table::Details;
 use rtl_write::{Op, OpKind, Target};
 
 use super::recording_file::RecordingFile;
@@ -26,7 +27,7 @@ fn row(op: &CopyOrBarrier) -> Op {
         range: op.range as i64,
         tid: Some(i64::from(op.tid)),
         correlation: op.correlation as i64,
-        enqueued: Some(op.enqueued).filter(|&moment| moment != 0),
+        details: Details::with_enqueued(Some(op.enqueued).filter(|&moment| moment != 0)),
         ..Op::default()
     };
     match op.what {

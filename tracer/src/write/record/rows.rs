@@ -1,5 +1,6 @@
 //! Writes dispatch rows, with a fast path when only timestamps, grid-x and correlation id change.
 
+use rtl_schema::table::Details;
 use rtl_write::{Op, OpKind, Recording, RowDelta, RowTemplate, Target};
 
 use super::naming::KernelColumns;
@@ -96,7 +97,7 @@ fn op(dispatch: &Dispatch, named: KernelColumns) -> Op {
         symbol: named.symbol,
         lds: Some(dispatch.lds),
         scratch: Some(dispatch.scratch),
-        enqueued: Some(dispatch.enqueued).filter(|&moment| moment != 0),
+        details: Details::with_enqueued(Some(dispatch.enqueued).filter(|&moment| moment != 0)),
         ..Op::default()
     }
 }
