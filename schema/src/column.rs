@@ -174,6 +174,16 @@ impl Durations {
         self.other.is_empty()
     }
 
+    /// The rows that [`Self::short`] does not hold, in order: 4.29 s and more, negative, or missing.
+    pub fn unusual(&self) -> impl Iterator<Item = (usize, Option<i64>)> {
+        self.other.iter().map(|(&row, &duration)| (row as usize, duration))
+    }
+
+    /// The rows without an end, in order.
+    pub fn missing(&self) -> impl Iterator<Item = usize> {
+        self.unusual().filter_map(|(row, duration)| duration.is_none().then_some(row))
+    }
+
     /// The four-byte values; rows that did not fit read `u32::MAX`.
     pub fn short(&self) -> &[u32] {
         &self.short

@@ -51,14 +51,10 @@ const LISTED: usize = 20;
 /// The first calls without an end, by start, then by process, thread and row: what each thread of a process that hung was in.
 pub fn unfinished(tables: &Tables) -> Vec<UnfinishedCall> {
     let calls = &tables.api_calls;
-    if calls.duration.all_short() {
-        return Vec::new();
-    }
     let process = |row: usize| tables.processes.get(calls.process.get(row).index());
-    let rows = (0..calls.len()).filter(|&row| calls.duration.get(row).is_none());
     let place =
         |row| (calls.start[row], process(row).and_then(|process| process.pid), calls.tid.get(row), row);
-    let mut rows: Vec<_> = rows.map(place).collect();
+    let mut rows: Vec<_> = calls.duration.missing().map(place).collect();
     rows.sort_unstable();
     let listed = rows.into_iter().take(LISTED).map(|(start_ns, pid, tid, row)| {
         let domain = calls.domain.get(row);
@@ -94,10 +90,8 @@ pub fn by_function(tables: &Tables) -> Vec<ApiGroup> {
         }
     }
     let mut unfinished = vec![0; keys.len()];
-    if !calls.duration.all_short() {
-        for row in (0..calls.len()).filter(|&row| calls.duration.get(row).is_none()) {
-            unfinished[group_of_row[row] as usize] += 1;
-        }
+    for row in calls.duration.missing() {
+        unfinished[group_of_row[row] as usize] += 1;
     }
     let mut sorted = Sorted::new(&calls.duration, keys.len(), |row| group_of_row[row] as usize);
     let mut groups: Vec<ApiGroup> = (sorted.stats().into_iter())

@@ -47,12 +47,7 @@ pub fn facts(tables: &Tables) -> Vec<Fact> {
     let dispatches = &tables.dispatches;
     let graph = dispatches.graph.uniform() != Some(false)
         && (0..dispatches.len()).any(|row| dispatches.graph.get(row));
-    let durations = &dispatches.duration;
-    let unfinished = match durations.all_short() {
-        true => 0,
-        false => (0..durations.len()).filter(|&row| durations.get(row).is_none()).count() as u64,
-    };
-    facts_without_rows(tables, graph, unfinished)
+    facts_without_rows(tables, graph, dispatches.duration.missing().count() as u64)
 }
 
 /// [`facts()`] where the rows are gone: whether any dispatch came out of a `graph` launch, and how many are `unfinished`.

@@ -55,9 +55,8 @@ impl StreamingSummary {
     /// Adds the rows of a chunk, as [`rtl_schema::Trace::stream`] gives it out.
     pub fn add_chunk(&mut self, chunk: &Tables) {
         let dispatches = &chunk.dispatches;
-        if self.ops.accumulator.is_first_pass && !dispatches.duration.all_short() {
-            let is_unfinished = |&row: &usize| dispatches.duration.get(row).is_none();
-            self.unfinished += (0..dispatches.len()).filter(is_unfinished).count() as u64;
+        if self.ops.accumulator.is_first_pass {
+            self.unfinished += dispatches.duration.missing().count() as u64;
         }
         self.ops.add_chunk(chunk);
         self.graph |= dispatches.graph.uniform() != Some(false)

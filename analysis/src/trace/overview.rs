@@ -144,13 +144,7 @@ pub fn ops_span(tables: &Tables) -> Option<(i64, i64)> {
 }
 
 fn column_span(starts: &[i64], durations: &Durations) -> Option<(i64, i64)> {
-    let of_rows = |rows: Range<usize>| {
-        if !durations.all_short() {
-            return row_span(rows.map(|row| (starts[row], durations.get(row))));
-        }
-        let short = &durations.short()[rows.clone()];
-        row_span(starts[rows].iter().zip(short).map(|(&start, &short)| (start, Some(i64::from(short)))))
-    };
+    let of_rows = |rows: Range<usize>| row_span(rows.map(|row| (starts[row], durations.get(row))));
     threads::map(parallel::stretches(starts.len()), of_rows).into_iter().flatten().reduce(wider)
 }
 

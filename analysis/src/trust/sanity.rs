@@ -142,11 +142,7 @@ pub fn check(analysis: &Analysis<'_>) -> Sanity {
 fn odd(durations: &Durations) -> DurationAnomalies {
     let zero = |rows: Range<usize>| durations.short()[rows].iter().filter(|&&short| short == 0).count();
     let zero = threads::map(parallel::stretches(durations.len()), zero).into_iter().sum::<usize>() as u64;
-    if durations.all_short() {
-        return DurationAnomalies { zero, ..DurationAnomalies::default() };
-    }
-    let long = (0..durations.len()).filter(|&row| durations.short()[row] == u32::MAX);
-    DurationAnomalies { zero, ..odd_rows(long.map(|row| durations.get(row))) }
+    DurationAnomalies { zero, ..odd_rows(durations.unusual().map(|(_, duration)| duration)) }
 }
 
 fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> DurationAnomalies {

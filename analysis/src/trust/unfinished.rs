@@ -30,11 +30,8 @@ const LISTED: usize = 20;
 /// The first dispatches without an end, by start, then by process, queue and row.
 pub fn dispatches(tables: &Tables) -> Vec<UnfinishedDispatch> {
     let dispatches = &tables.dispatches;
-    if dispatches.duration.all_short() {
-        return Vec::new();
-    }
     let track = |row: usize| tables.tracks.get(dispatches.track[row]);
-    let rows = (0..dispatches.len()).filter(|&row| dispatches.duration.get(row).is_none());
+    let rows = dispatches.duration.missing();
     let mut rows: Vec<_> = rows.map(|row| (dispatches.start[row], track(row), row)).collect();
     rows.sort_unstable();
     let listed = rows.into_iter().take(LISTED).map(|(start_ns, track, row)| {

@@ -69,11 +69,6 @@ impl LiveTrace {
         })
     }
 
-    /// The file as the user named it.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// Reads what was published since the last call and passes the new rows (dispatches, copies, barriers, ranges, API
     /// calls) to `each`, piece by piece. Returns whether anything was published.
     ///

@@ -132,42 +132,19 @@ impl Parser {
 
     /// Adds an op to the table of its kind.
     fn push(&mut self, kind: Kind, op: Copy, shape: Option<ShapeId>) {
-        let Copy {
-            id,
-            name,
-            track,
-            start,
-            duration,
-            tid,
-            correlation,
-            details,
-            direction: _,
-            bytes: _,
-            source: _,
-            destination: _,
-            source_address: _,
-            destination_address: _,
-            range: _,
-        } = op;
         match kind {
-            Kind::Kernel => self.tables.dispatches.push(Dispatch {
-                id,
-                name,
-                track,
-                start,
-                duration,
-                tid,
-                correlation,
-                shape,
-                details,
-                ..Dispatch::default()
+            Kind::Kernel => self.tables.dispatches.push(Dispatch { shape, ..Dispatch::from(&op) }),
+            Kind::Barrier => self.tables.barriers.push(Barrier {
+                id: op.id,
+                name: op.name,
+                track: op.track,
+                start: op.start,
+                duration: op.duration,
+                correlation: op.correlation,
+                details: op.details,
             }),
-            Kind::Barrier => {
-                let barrier = Barrier { id, name, track, start, duration, correlation, details };
-                self.tables.barriers.push(barrier);
-            }
             Kind::Copy => {
-                let direction = Direction::parse(self.tables.strings.get(name)).unwrap_or_default();
+                let direction = Direction::parse(self.tables.strings.get(op.name)).unwrap_or_default();
                 self.tables.copies.push(Copy { direction, ..op });
             }
         }

@@ -151,12 +151,6 @@ impl Database {
         }
     }
 
-    /// Holds one state of the file, as [`Self::snapshot`] does, until the database is closed.
-    pub fn hold(&self) -> Result<()> {
-        self.snapshot()?.0 = None;
-        Ok(())
-    }
-
     /// How many rows `table` can have at most, cheaply and for reserving: ids need not be dense. 0 where
     /// there is no such table or it has no rowids.
     pub fn row_estimate(&self, table: &str) -> u64 {

@@ -92,10 +92,6 @@ impl<'a> Pages<'a> {
         first.starts_with(&self.state.header)
     }
 
-    pub(super) fn page_size(&self) -> usize {
-        self.state.size
-    }
-
     /// The size of all pages in bytes.
     pub(super) fn bytes(&self) -> u64 {
         u64::from(self.state.count) * self.state.size as u64

@@ -133,11 +133,6 @@ impl<'a> Leaves<'a> {
         shares
     }
 
-    /// The bytes of all leaves.
-    pub fn bytes(&self) -> u64 {
-        (self.numbers.len() * self.pages.page_size()) as u64
-    }
-
     /// Calls `each` for the rows of a piece and returns their number; `None` where only the library can read it, perhaps after some rows.
     pub fn scan(&self, share: &[u32], each: impl FnMut(&Row<'_>)) -> Option<u64> {
         leaf::scan(self.pages, self.layout, share, each).ok()

@@ -137,13 +137,8 @@ impl Clock {
         self.knots.iter().map(|knot| self.origin + (knot.at / SECOND).round() as i64)
     }
 
-    /// The standard deviation of [`Clock::offset`] in ns, as far as the noise of observations goes.
-    #[must_use]
-    pub fn deviation(&self, at: i64) -> f64 {
-        self.evaluated(at).1.max(0.0).sqrt()
-    }
-
-    /// The largest [`Clock::deviation`] between the first and the last observation, in ns.
+    /// The largest standard deviation of [`Clock::offset`] between the first and the last observation, in ns, as far as the noise of
+    /// observations goes.
     #[must_use]
     pub fn largest_deviation(&self) -> f64 {
         self.knots.iter().map(|knot| knot.variance.max(0.0).sqrt()).fold(0.0, f64::max)
@@ -487,6 +482,6 @@ mod tests {
         let clock = Clock::fitted(&observed(truth, 100.0, 0));
         let (end, later) = (67_000_000_000, 127_000_000_000);
         assert!((clock.offset(later) - 120_000.0).abs() < 200.0);
-        assert!(clock.deviation(later) > clock.deviation(end));
+        assert!(clock.evaluated(later).1 > clock.evaluated(end).1);
     }
 }

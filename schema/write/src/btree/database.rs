@@ -158,10 +158,6 @@ impl<T: Target> Database<T> {
         self.tables.all[table.0].tree.rows()
     }
 
-    pub(crate) fn published_rows(&self, table: TableId) -> i64 {
-        self.tables.published.0.get(table.0).map_or(0, Tree::rows)
-    }
-
     /// Makes the file hold all rows, and `views` given as name and statement; at least one. `closing` are rows at the end
     /// of a table until the next publication.
     pub(crate) fn publish<'a>(

@@ -92,20 +92,6 @@ impl<T: Target> Recording<T> {
     pub fn rollback(&mut self) {
         self.0.database.rollback();
     }
-
-    /// How many ops the file holds, as last published.
-    pub fn published_ops(&self) -> i64 {
-        self.published_rows(Table::Op)
-    }
-
-    /// How many API calls the file holds, as last published.
-    pub fn published_calls(&self) -> i64 {
-        self.published_rows(Table::Api)
-    }
-
-    fn published_rows(&self, table: Table) -> i64 {
-        self.tables[table as usize].map_or(0, |table| self.database.published_rows(table))
-    }
 }
 
 impl<T> Deref for Recording<T> {

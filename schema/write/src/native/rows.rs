@@ -80,11 +80,6 @@ impl OpKind {
             Direction::Fill => Self::FillBuffer,
         }
     }
-
-    /// The text that names the kind in a file.
-    pub fn label(self) -> &'static str {
-        Self::LABELS[self as usize]
-    }
 }
 
 /// The value of hipMemcpyKind. It has none for a fill, which gets the type of such an op.
