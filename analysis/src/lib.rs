@@ -108,5 +108,5 @@ pub use names::kernel_names::KernelNames;
 pub use names::{categories, display_names, kernel_keys, labels};
 pub use ranks::{align, collective_sizes};
 pub use slower::{compare, complete_steps, decomposition, facts, identity, profile, run, work};
-pub use trace::{combine, overview, region};
+pub use trace::{combine, overview, region, stray};
 pub use trust::{sanity, tracing_cost, unfinished};

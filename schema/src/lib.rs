@@ -102,5 +102,5 @@ pub use select::Select;
 pub use signature::{qualified, shorten};
 pub use spool::set_input_limit;
 pub use strings::Strings;
-pub use tables::{Problem, ProblemKind, Problems, RecorderCost, Tables, TraceInfo};
+pub use tables::{Problem, ProblemKind, Problems, RecorderCost, StrayOps, Tables, TraceInfo};
 pub use trace::Trace;

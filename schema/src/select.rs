@@ -18,7 +18,7 @@ pub struct Select {
     pub api: bool,
     /// The arguments of API calls.
     pub args: bool,
-    /// Operators of a framework.
+    /// Operators of a framework, and what its profiler states as its own work.
     pub operators: bool,
     /// Python functions and modules of a framework.
     pub python: bool,

@@ -147,6 +147,24 @@ pub struct TraceInfo {
     pub compressed_cut_off: bool,
     /// How many dispatches ran again because rocprofv3 replayed kernels for counters; they are no rows.
     pub replays: u64,
+    /// True where hardware counters were collected of dispatches, whether or not they are selected: recorders of ROCm let
+    /// no two kernels run at the same time for that.
+    pub counters: bool,
+    /// Ops that an analysis has left out because their times cannot be those of the run; a reader leaves out none.
+    pub stray: Option<StrayOps>,
+}
+
+/// Ops whose times are absurdly far from those of all others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StrayOps {
+    /// The number of ops.
+    pub count: u64,
+    /// The name of the first one.
+    pub name: String,
+    /// Its start in ns.
+    pub start_ns: i64,
+    /// How long before the others it starts, in ns; negative for one behind them.
+    pub before_ns: i64,
 }
 
 /// The cost of a recorder in one process, as it has measured it.

@@ -310,6 +310,8 @@ fn join_info(mine: &mut TraceInfo, other: &TraceInfo) {
         trailing_bytes,
         compressed_cut_off,
         replays,
+        counters,
+        stray,
     } = other;
     mine.tool = joined(Some(&mine.tool), Some(tool)).unwrap_or_default();
     mine.tool_version = joined(mine.tool_version.as_deref(), tool_version.as_deref());
@@ -329,6 +331,11 @@ fn join_info(mine: &mut TraceInfo, other: &TraceInfo) {
     mine.compressed_cut_off |= compressed_cut_off;
     mine.trailing_bytes |= trailing_bytes;
     mine.replays = mine.replays.saturating_add(*replays);
+    mine.counters |= counters;
+    match (&mut mine.stray, stray) {
+        (Some(mine), Some(other)) => mine.count = mine.count.saturating_add(other.count),
+        (mine, other) => *mine = mine.take().or_else(|| other.clone()),
+    }
     // A job of which one rank was cut off is cut off.
     mine.metadata.extend(metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());
 }

@@ -3,3 +3,4 @@
 pub mod combine;
 pub mod overview;
 pub mod region;
+pub mod stray;

@@ -1,10 +1,13 @@
 //! Launches of graphs of which kernels are missing.
 //!
 //! No trace says how many kernels a graph has. A launch lacks some where its kernels are among those of a larger launch,
-//! which is taken for one of the same graph.
+//! which is taken for one of the same graph, unless launches with just these kernels come back in a rhythm: a recorder that loses
+//! records has none, and a program whose step launches several graphs has one.
+
+use std::collections::BTreeMap;
 
 use rtl_schema::NameId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::evidence;
 use super::launched::Launched;
@@ -33,7 +36,10 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
             let is_part = |names: &Vec<NameId>| {
                 distinct.iter().any(|whole| whole.len() > names.len() && contains(whole, names))
             };
-            distinct.iter().copied().filter(|names| !is_part(names)).collect()
+            let parts: FxHashSet<&Vec<NameId>> =
+                distinct.iter().copied().filter(|names| is_part(names)).collect();
+            let own = if parts.is_empty() { parts.clone() } else { recurring(launched, &kernels) };
+            distinct.iter().copied().filter(|names| !parts.contains(names) || own.contains(names)).collect()
         }
         false => distinct,
     };
@@ -67,11 +73,14 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
     Some(Reason { evidence, ..Reason::missing("graphs-incomplete", of - seen, of, sentence) })
 }
 
-/// The names of the kernels of each launch, sorted, by the row of the launch.
+/// The names of the kernels of each launch that ran before the recording ended, sorted, by the row of the launch.
 fn kernels_by_launch(launched: &Launched<'_>) -> FxHashMap<u32, Vec<NameId>> {
     let dispatches = &launched.tables.dispatches;
     let mut kernels: FxHashMap<u32, Vec<NameId>> =
         launched.graphs.iter().map(|&row| (row, Vec::new())).collect();
+    for row in launched.cut_by_the_end(&launched.graphs) {
+        kernels.remove(&row);
+    }
     for row in 0..dispatches.len() {
         let call = launched.call(dispatches.track[row], dispatches.correlation.get(row));
         if let Some(names) = call.and_then(|call| kernels.get_mut(&call)) {
@@ -80,6 +89,60 @@ fn kernels_by_launch(launched: &Launched<'_>) -> FxHashMap<u32, Vec<NameId>> {
     }
     kernels.values_mut().for_each(|names| names.sort_unstable());
     kernels
+}
+
+/// Fewer launches have no rhythm of their own.
+const RHYTHM: usize = 3;
+
+/// The kernels of launches that come back in a rhythm: where all launches of a thread repeat a sequence, or where at least half of
+/// the launches with these kernels follow the last ones at the same distance.
+fn recurring<'a>(
+    launched: &Launched<'_>,
+    kernels: &'a FxHashMap<u32, Vec<NameId>>,
+) -> FxHashSet<&'a Vec<NameId>> {
+    let calls = &launched.tables.api_calls;
+    let mut threads: BTreeMap<_, Vec<(i64, u32)>> = BTreeMap::new();
+    for &row in kernels.keys() {
+        let thread = (calls.process.get(row as usize), calls.tid.get(row as usize));
+        threads.entry(thread).or_default().push((calls.start[row as usize], row));
+    }
+    let mut found = FxHashSet::default();
+    for mut launches in threads.into_values() {
+        launches.sort_unstable();
+        let sequence: Vec<&Vec<NameId>> = launches.iter().map(|(_, row)| &kernels[row]).collect();
+        if is_repeated(&sequence) {
+            found.extend(sequence);
+            continue;
+        }
+        let mut places: FxHashMap<&Vec<NameId>, Vec<usize>> = FxHashMap::default();
+        for (place, names) in sequence.into_iter().enumerate() {
+            places.entry(names).or_default().push(place);
+        }
+        let has_rhythm = |(_, places): &(&Vec<NameId>, Vec<usize>)| {
+            let mut distances: FxHashMap<usize, usize> = FxHashMap::default();
+            for pair in places.windows(2) {
+                *distances.entry(pair[1] - pair[0]).or_default() += 1;
+            }
+            let most = distances.values().max().copied().unwrap_or(0);
+            places.len() >= RHYTHM && most > 1 && most * 2 >= places.len() - 1
+        };
+        found.extend(places.into_iter().filter(has_rhythm).map(|(names, _)| names));
+    }
+    found
+}
+
+/// Returns whether a sequence is another one that is repeated at least twice, and may end within a repetition.
+fn is_repeated(sequence: &[&Vec<NameId>]) -> bool {
+    // The prefix function of Knuth, Morris and Pratt: how much of the beginning each place repeats.
+    let mut repeats = vec![0; sequence.len()];
+    for place in 1..sequence.len() {
+        let mut length = repeats[place - 1];
+        while length > 0 && sequence[length] != sequence[place] {
+            length = repeats[length - 1];
+        }
+        repeats[place] = length + usize::from(sequence[length] == sequence[place]);
+    }
+    repeats.last().is_some_and(|&length| length * 2 >= sequence.len())
 }
 
 /// Returns whether sorted names hold all of others.

@@ -3,9 +3,13 @@
 //! A reason states what is missing or wrong, how much of it, and where. `docs/reference/trust.md` has the rules.
 
 mod capture;
+mod clocks;
+mod copies;
+mod counters;
 mod cut_off;
 mod duplicates;
 mod evidence;
+mod far_apart;
 mod graphs;
 mod kernels;
 mod launched;
@@ -13,6 +17,7 @@ mod lite;
 mod losses;
 mod nothing;
 mod overlaps;
+mod profiler;
 mod reason;
 pub mod sanity;
 mod steps;
@@ -21,6 +26,7 @@ pub mod tracing_cost;
 pub mod unfinished;
 mod waiting;
 mod window;
+mod window_end;
 
 pub use self::evidence::Evidence;
 pub(crate) use self::launched::Launched;
@@ -43,6 +49,7 @@ impl Health {
     /// The verdict that follows from these reasons.
     #[must_use]
     pub fn of(mut reasons: Vec<Reason>) -> Self {
+        reasons = reasons.into_iter().map(Reason::with_affected).collect();
         reasons.sort_by(|one, other| (other.trust, one.input).cmp(&(one.trust, other.input)));
         Self { trust: reasons.first().map_or(Trust::Good, |worst| worst.trust), reasons }
     }
@@ -54,6 +61,7 @@ impl Health {
 pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
     let tables = analysis.tables;
     let launched = Launched::of(tables);
+    let [stray, far_apart] = far_apart::reasons(analysis);
     let reasons = [
         nothing::reason(tables, &launched),
         capture::reason(&launched),
@@ -64,8 +72,15 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
         cut_off::reason(&tables.info),
         lite::reason(&tables.info),
         duplicates::reason(analysis),
+        far_apart,
+        stray,
+        clocks::reason(analysis, &launched),
+        counters::reason(&tables.info),
+        copies::reason(&launched),
+        profiler::reason(analysis),
         overlaps::reason(analysis),
         window::reason(&launched),
+        window_end::reason(&launched),
         waiting::reason(analysis, ranks),
     ];
     Health::of(reasons.into_iter().flatten().collect())
@@ -131,7 +146,7 @@ mod tests {
         let ranks = |waits| Ranks { ranks: vec![rank(600, waits), rank(400, 0)], ..Ranks::default() };
         assert_eq!(waiting::between(&ranks(49)), None);
         let reason = waiting::between(&ranks(50)).unwrap();
-        assert_eq!((reason.count, reason.of, reason.trust), (50, 1_000, Trust::Limited));
+        assert_eq!((reason.count, reason.of, reason.trust), (50, 1_000, Trust::Good));
         assert!(reason.sentence.contains("5.0 % of the busy time"), "{}", reason.sentence);
     }
 

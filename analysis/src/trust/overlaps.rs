@@ -5,21 +5,27 @@ use rtl_schema::Dialect;
 use super::evidence;
 use super::reason::{Reason, Trust};
 use crate::Analysis;
+use crate::error::time;
 
-/// From this part of the dispatches; rounding of times makes a few overlap.
-const SOME: f64 = 0.01;
+/// From this part of the busy time. Kernels of a stream overlap by little where the next one is launched while the last blocks of the
+/// one before it run, as CUDA does on request and libraries do on Hopper.
+const MUCH: f64 = 0.05;
 
 /// A remark where the queue may be one of HSA, which runs kernels beside each other.
 pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
-    let rows = &analysis.sweep().overlaps;
+    let sweep = analysis.sweep();
+    let rows = &sweep.overlaps;
+    let busy = sweep.gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.busy_ns));
+    let share = if busy == 0 { 0.0 } else { sweep.overlap_ns as f64 / busy as f64 };
     let (count, of) = (rows.count, analysis.tables.dispatches.len() as u64);
-    let sentence =
-        format!("{count} of {of} dispatches start on a queue before the one before them has ended");
-    let reason = || Reason { evidence: evidence::rows(rows), ..Reason::new("overlaps", count, of, sentence) };
+    let sentence = format!(
+        "{count} of {of} dispatches start on a queue before the one before them has ended: for {} in all, {:.1} % of the busy time",
+        time(sweep.overlap_ns),
+        share * 100.0,
+    );
     let in_order = matches!(analysis.tables.info.dialect, Dialect::Kineto | Dialect::Nsys);
-    let weighed = |reason: Reason| match in_order {
-        true => reason.remark_below(SOME),
-        false => Reason { trust: Trust::Good, ..reason },
-    };
-    (count > 0).then(|| weighed(reason()))
+    let trust = if in_order && share >= MUCH { Trust::Limited } else { Trust::Good };
+    let reason =
+        || Reason { evidence: evidence::rows(rows), trust, ..Reason::new("overlaps", count, of, sentence) };
+    (count > 0).then(reason)
 }

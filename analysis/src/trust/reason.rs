@@ -9,12 +9,12 @@ const MUCH: f64 = 0.1;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Trust {
-    /// Every figure holds; a reason of this weight is a remark.
+    /// Use it: every figure holds. A reason of this weight is a remark.
     #[default]
     Good,
-    /// Some figures are off, as the reasons state.
+    /// The figures that the reasons name do not hold, all others do.
     Limited,
-    /// The figures do not describe the run.
+    /// Do not use it: the figures do not describe the run.
     Bad,
 }
 
@@ -50,6 +50,9 @@ pub struct Reason {
     pub of: u64,
     /// `count / of`, 0 to 1.
     pub share: f64,
+    /// The figures that do not hold, in words: of a reason that makes a trace limited.
+    #[serde(default)]
+    pub affects: String,
     /// The first few places.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
@@ -65,6 +68,12 @@ impl Reason {
         Self { id: id.to_owned(), trust: Trust::Limited, sentence, count, of, share, ..Self::default() }
     }
 
+    /// The reason with the figures that do not hold because of it.
+    pub(super) fn with_affected(self) -> Self {
+        let affects = if self.trust == Trust::Limited { affected(&self.id) } else { "" };
+        Self { affects: affects.to_owned(), ..self }
+    }
+
     /// A reason whose weight follows from how much is missing.
     pub(super) fn missing(id: &str, count: u64, of: u64, sentence: String) -> Self {
         let reason = Self::new(id, count, of, sentence);
@@ -75,5 +84,26 @@ impl Reason {
     pub(super) fn remark_below(self, least: f64) -> Self {
         let trust = if self.share < least { Trust::Good } else { self.trust };
         Self { trust, ..self }
+    }
+}
+
+/// The figures that do not hold in a trace that is limited by this rule.
+fn affected(rule: &str) -> &'static str {
+    match rule {
+        "no-gpu-events" => "any figure of GPUs",
+        "graphs-incomplete" | "steps-incomplete" | "kernels-missing" | "lost-records" | "lite-mode" => {
+            "totals, counts, busy and idle time"
+        }
+        "duplicates" => "totals and counts",
+        "cut-off" => "totals and counts of the whole run",
+        "overlaps" => "totals of kernels, which exceed the busy time",
+        "window-start" => "figures by step, range and launch",
+        "stray-ops" => "totals and counts to the last op",
+        "gpu-before-launch" => "launch latency, queue depth and causes of idle time",
+        "clocks-apart" => "the time of the whole trace, launch latency, queue depth and causes of idle time",
+        "counters" => "busy and idle time, overlap and launch latency",
+        "copies-missing" => "copies, busy and idle time",
+        "profiler-cost" => "idle time, steps and times of the host",
+        _ => "",
     }
 }

@@ -11,6 +11,7 @@ use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::SuspiciousRows;
 use crate::names::kernel_names::KernelNames;
 use crate::names::labels;
+use crate::trace::stray;
 
 /// Counts of unusual durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -87,6 +88,9 @@ pub struct Sanity {
     pub unnamed: u64,
     /// Lost records by reason, without zeros.
     pub losses: Vec<Loss>,
+    /// Ops far from all others, which are left out of all figures: `1 op starts 5000 s before all others`.
+    #[serde(default)]
+    pub stray: Option<String>,
     /// Kernels with one call that holds most of their time, largest first.
     pub dominant: Vec<Dominant>,
 }
@@ -113,6 +117,7 @@ impl Sanity {
         for bad in &self.bad_rows {
             failures.push(format!("{} rows with a {} in {}", bad.count, bad.kind, bad.place));
         }
+        failures.extend(self.stray.clone());
         for loss in &self.losses {
             failures.push(format!("{} lost records ({})", loss.count, loss.reason));
         }
@@ -135,6 +140,7 @@ pub fn check(analysis: &Analysis<'_>) -> Sanity {
         unresolved_names,
         unnamed,
         losses: losses(tables),
+        stray: tables.info.stray.as_ref().map(stray::sentence),
         dominant: dominant(tables, analysis.kernels()),
     }
 }

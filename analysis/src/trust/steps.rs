@@ -15,6 +15,8 @@ const LEAST: usize = 2;
 struct Step {
     launches: u64,
     with_ops: u64,
+    /// Launches whose ops were queued when the recording ended.
+    in_flight: u64,
 }
 
 impl Step {
@@ -24,6 +26,11 @@ impl Step {
 
     fn is_partial(&self) -> bool {
         self.with_ops > 0 && self.with_ops < self.launches
+    }
+
+    /// The step as if it had ended before the recording.
+    fn before_the_end(self) -> Self {
+        Self { launches: self.launches - self.in_flight, ..self }
     }
 }
 
@@ -56,6 +63,7 @@ impl StepLaunches {
             if let (Some(at), Some(number)) = (of_process, number) {
                 steps[at][number].launches += 1;
                 steps[at][number].with_ops += u64::from(launched.ops[row] > 0);
+                steps[at][number].in_flight += u64::from(launched.is_in_flight(row as u32));
             }
         }
         Some(Self { repeated, processes, steps })
@@ -67,11 +75,12 @@ impl StepLaunches {
         steps.any(|step| step.is_empty() || step.is_partial())
     }
 
-    /// Each process with the number and the launches of each step.
-    fn all(&self) -> impl Iterator<Item = (ProcessId, usize, &Step)> {
+    /// Each process with the number and the launches of each step, without those that were queued when the recording ended.
+    fn all(&self) -> impl Iterator<Item = (ProcessId, usize, Step)> {
         let by_process = self.processes.iter().zip(&self.steps);
         by_process.flat_map(|(&process, steps)| {
-            steps.iter().enumerate().map(move |(number, step)| (process, number, step))
+            let steps = steps.iter().map(|step| step.before_the_end());
+            steps.enumerate().map(move |(number, step)| (process, number, step))
         })
     }
 }
@@ -93,7 +102,7 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
             format!("GPU events in {} of {of} steps ({name}), in {partial} of them incomplete", of - empty)
         }
     };
-    let place = |(process, number, _): (ProcessId, usize, &Step)| {
+    let place = |(process, number, _): (ProcessId, usize, Step)| {
         let (start_ns, end_ns) = repeated.span(process, number)?;
         let name = repeated.label(tables, number);
         Some(Evidence { name, start_ns, end_ns: Some(end_ns), correlation: 0 })

@@ -4,18 +4,24 @@ use rtl_schema::{NameId, ProcessId, Tables, TraceInfo};
 use rustc_hash::FxHashMap;
 
 use super::launched::Function;
-use super::{Health, cut_off, health, lite, losses, nothing};
+use super::{Health, counters, cut_off, health, lite, losses, nothing};
 use crate::{Analysis, Categories};
 
 /// The rules that a trace in several chunks is not examined by: they tie launches to ops, or compare rows of a queue.
-pub const UNEXAMINED: [&str; 7] = [
+pub const UNEXAMINED: [&str; 13] = [
     "capture-only",
     "graphs-incomplete",
     "steps-incomplete",
     "kernels-missing",
     "duplicates",
+    "far-apart",
+    "gpu-before-launch",
+    "clocks-apart",
+    "copies-missing",
+    "profiler-cost",
     "overlaps",
     "window-start",
+    "window-end",
 ];
 
 /// The counts that decide: memory does not grow with the rows.
@@ -90,6 +96,7 @@ impl StreamingHealth {
             losses::of_counts(info, self.ops + self.host_rows),
             cut_off::reason(info),
             lite::reason(info),
+            counters::reason(info),
         ];
         Health::of(reasons.into_iter().flatten().collect())
     }

@@ -1,4 +1,4 @@
-//! Waiting for other ranks, which counts as busy time.
+//! Waiting for other ranks, which counts as busy time: a remark, because findings and ranks state it.
 
 use super::reason::{Reason, Trust};
 use crate::Analysis;
@@ -48,5 +48,5 @@ pub(super) fn of_sums((waits, busy): (u64, u64)) -> Option<Reason> {
         "kernels of collectives wait for later ranks for {:.1} % of the busy time, and count as busy meanwhile",
         reason.share * 100.0
     );
-    (reason.share >= MUCH).then_some(reason)
+    (reason.share >= MUCH).then_some(Reason { trust: Trust::Good, ..reason })
 }

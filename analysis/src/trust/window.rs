@@ -3,8 +3,9 @@
 use super::launched::Launched;
 use super::reason::Reason;
 
-/// From this part of the ops totals are far from those of whole steps.
-const MUCH: f64 = 0.1;
+/// The work of a step or two before the recording is in each trace of a GPU that the host is ahead of; from this part of the ops it is
+/// what the trace is about.
+const MOST: f64 = 0.5;
 
 pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
     let tables = launched.tables;
@@ -12,5 +13,5 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
     let count = launched.earlier;
     let sentence =
         format!("{count} of {of} ops were launched before the recording began: they belong to no whole step");
-    (count > 0).then(|| Reason::new("window-start", count, of, sentence).remark_below(MUCH))
+    (count > 0).then(|| Reason::new("window-start", count, of, sentence).remark_below(MOST))
 }

@@ -63,6 +63,7 @@ fn results_csv_has_dispatches_with_registers_and_counters() {
     let counters: Vec<_> =
         tables.counters.iter().map(|row| (tables.strings.get(row.name), row.value)).collect();
     assert_eq!(counters, [("GRBM_COUNT", 11656.0), ("MemUnitStalled", 0.147_992_450_2)]);
+    assert!(tables.info.counters);
 }
 
 #[test]
@@ -126,6 +127,7 @@ fn dispatches_of_results_txt_have_times_and_counters() {
         ("k1", 20, Some(30), Some(10))
     );
     assert_eq!((tables.counters[0].value, tables.strings.get(tables.counters[0].name)), (4.0, "SQ_WAVES"));
+    assert!(tables.info.counters);
 }
 
 #[test]

@@ -285,6 +285,17 @@ fn allocations_scratch_and_counter_instances_are_read() -> Outcome {
         counters,
         [(1, "SQ_WAVES", 1.5), (1, "SQ_WAVES", 2.5), (0, tables.strings.get(NameId::DANGLING), 7.0)]
     );
+    assert!(tables.info.counters);
+    Ok(())
+}
+
+#[test]
+fn samples_over_time_are_no_counters_of_dispatches() -> Outcome {
+    for (event, counters) in [(2, true), (99, false)] {
+        let insert =
+            format!("insert into rocpd_pmc_event$ (id, event_id, pmc_id, value) values (3, {event}, 1, 7)");
+        assert_eq!(made(|set| set.run(&insert))?.info.counters, counters);
+    }
     Ok(())
 }
 
@@ -689,6 +700,7 @@ fn the_passes_of_a_replayed_kernel_are_one_dispatch_with_the_counters_of_all() -
     assert_eq!(tables.dispatches.start, [1000]);
     let counters: Vec<_> = tables.counters.iter().map(|counter| (counter.dispatch, counter.value)).collect();
     assert_eq!(counters, [(1, 4.0), (1, 5.0), (1, 6.0)]);
+    assert!(tables.info.counters);
     Ok(())
 }
 

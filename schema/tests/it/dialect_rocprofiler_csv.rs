@@ -190,6 +190,8 @@ fn counters_bring_their_dispatches_where_no_other_file_has_them() {
     assert_eq!(dispatches(&tables), [("gemm(int, int)", 1000, Some(800))]);
     let both = folder(&[("1_counter_collection.csv", COUNTERS), ("1_kernel_trace.csv", KERNELS)]);
     assert_eq!(read(both.path()).dispatches.len(), 2);
+    let kernels = read(folder(&[("1_kernel_trace.csv", KERNELS)]).path());
+    assert_eq!([&tables, &kernels].map(|tables| tables.info.counters), [true, false]);
     let values: Vec<_> = tables.counters.iter().map(|row| (row.dispatch, row.value)).collect();
     assert_eq!(values, [(1, 1216.0), (1, 1.5)]);
     assert_eq!(tables.dispatches.id.get(0), 1);

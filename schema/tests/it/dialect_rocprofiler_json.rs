@@ -266,6 +266,7 @@ fn copies_allocations_and_counters_are_read() -> Outcome {
         .map(|counter| (counter.dispatch, tables.strings.get(counter.name), counter.value))
         .collect();
     assert_eq!(counters, [(5, "SQ_WAVES", 1.5), (5, "SQ_WAVES", 2.0)]);
+    assert!(tables.info.counters);
     // The dispatch that the counters were collected of is the recorded one, not a second.
     assert_eq!(tables.dispatches.len(), 1);
     Ok(())

@@ -276,6 +276,7 @@ fn counters_monitors_and_stacks_are_kept() {
          create table ext_autogradapi (api_ptr_id integer primary key, autogradName_id integer);",
     );
     assert_eq!((tables.counters[0].dispatch, tables.counters[0].value), (7, 2.5));
+    assert!(tables.info.counters);
     assert_eq!(
         texts(&tables, tables.stack_frames.iter().map(|frame| frame.name)),
         ["softmax", "(dangling name)"]

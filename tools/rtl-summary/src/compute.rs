@@ -10,6 +10,7 @@ use rtl_analysis::findings;
 use rtl_analysis::kernels::Sort;
 use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
+use rtl_analysis::stray;
 use rtl_analysis::trust::{self, Health};
 use rtl_analysis::{Analysis, KernelKeys, Part, rocprofv3, rpt};
 use rtl_schema::{Tables, Trace};
@@ -32,6 +33,7 @@ pub(crate) fn trace(
 ) -> Result<(Report, Tables), Failure> {
     let trace = Trace::open(path)?;
     let mut tables = trace.read(&request.select())?;
+    stray::set_apart(&mut tables);
     let file = if request.options.info { Some(file_info::file_info(&trace, &tables)?) } else { None };
     let name = path.display().to_string();
     let recording = if request.is_single { None } else { Recording::from_tables(&tables) };

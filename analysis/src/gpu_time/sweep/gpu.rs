@@ -19,6 +19,7 @@ pub(super) struct GpuFigures {
     pub(super) longest: Vec<LongGap>,
     pub(super) busy_over_time: [f64; PARTS],
     pub(super) overlaps: SuspiciousRows,
+    pub(super) overlap_ns: i64,
     pub(super) duplicates: SuspiciousRows,
 }
 
@@ -145,8 +146,9 @@ impl<'a> GpuSweep<'a> {
         let Self { tables, ops, base, utilization, gaps, busy, checks, .. } = self;
         let gpu = utilization.gpu(tables, ops.agent, base);
         let (buckets, longest) = gaps.finish();
+        let overlap_ns = checks.overlap_ns();
         let (overlaps, duplicates) = checks.finish(tables);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
-        GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, duplicates }
+        GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, overlap_ns, duplicates }
     }
 }

@@ -48,6 +48,7 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
         sweep.gaps.push(part.gaps);
         sweep.busy_over_time.push(part.busy_over_time);
         longest_of_gpus.push(part.longest);
+        sweep.overlap_ns = sweep.overlap_ns.saturating_add(part.overlap_ns);
         for (all, found) in [(&mut sweep.overlaps, part.overlaps), (&mut sweep.duplicates, part.duplicates)] {
             all.count += found.count;
             all.examples.extend(found.examples);

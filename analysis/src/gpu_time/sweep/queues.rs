@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::types::{Example, SuspiciousRows};
 use crate::base::first_use::distinct;
 use crate::base::ops::length;
+use crate::base::union_length::to_ns;
 use crate::names::labels;
 
 const EXAMPLES: usize = 3;
@@ -43,6 +44,8 @@ pub(super) struct QueueChecks<'a> {
     /// The last end on each queue of the GPU.
     ends: Vec<u64>,
     overlaps: u64,
+    /// How long dispatches ran beside others of their queue, in ns.
+    overlap: u64,
     overlapping: Vec<u32>,
     duplicates: u64,
     duplicated: Vec<u32>,
@@ -51,7 +54,15 @@ pub(super) struct QueueChecks<'a> {
 impl<'a> QueueChecks<'a> {
     pub(super) fn new(queues: &'a Queues, agent: AgentId) -> Self {
         let ends = vec![0; queues.of_agent.get(&agent).copied().unwrap_or(0)];
-        Self { queues, ends, overlaps: 0, overlapping: Vec::new(), duplicates: 0, duplicated: Vec::new() }
+        Self {
+            queues,
+            ends,
+            overlaps: 0,
+            overlap: 0,
+            overlapping: Vec::new(),
+            duplicates: 0,
+            duplicated: Vec::new(),
+        }
     }
 
     #[inline]
@@ -87,15 +98,22 @@ impl<'a> QueueChecks<'a> {
         if length == 0 {
             return;
         }
+        let own_end = start.saturating_add(length);
         let end = self.end_of(tables, row);
-        let overlaps = start < *end;
-        *end = (*end).max(start.saturating_add(length));
-        if overlaps {
+        let before = *end;
+        *end = before.max(own_end);
+        if start < before {
             self.overlaps += 1;
+            self.overlap = self.overlap.saturating_add(before.min(own_end) - start);
             if self.overlapping.len() < EXAMPLES {
                 self.overlapping.push(row);
             }
         }
+    }
+
+    /// How long dispatches ran beside others of their queue, in ns.
+    pub(super) fn overlap_ns(&self) -> i64 {
+        to_ns(self.overlap)
     }
 
     pub(super) fn finish(self, tables: &Tables) -> (SuspiciousRows, SuspiciousRows) {

@@ -54,6 +54,14 @@ pub struct Gpu {
     pub exposed_collective_ns: i64,
 }
 
+impl Gpu {
+    /// Time with at least one kernel running, collectives included, in ns. In the rest of `busy_ns` copies run alone.
+    #[must_use]
+    pub fn with_kernels_ns(&self) -> i64 {
+        self.kernel_ns.saturating_add(self.collective_ns) - self.kernel_collective_ns
+    }
+}
+
 /// Lower bounds of the gap buckets in ns, those of RTG's rpt; each holds its lower bound.
 pub const BUCKETS: [i64; 8] = [0, 10_000, 20_000, 50_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
@@ -142,6 +150,8 @@ pub struct Sweep {
     pub longest: Vec<Gap>,
     /// Dispatches that start on a queue before an earlier one of the same process and queue has ended.
     pub overlaps: SuspiciousRows,
+    /// How long they ran beside others of their queue in all, in ns.
+    pub overlap_ns: i64,
     /// Dispatches that equal another one in track, name, start and duration (all but the first).
     pub duplicates: SuspiciousRows,
 }

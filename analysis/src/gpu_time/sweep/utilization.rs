@@ -144,6 +144,32 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn kernels_and_copies_alone_are_what_a_count_of_each_ns_finds(
+            mut ops in prop::collection::vec((0_u64..200, 0_u64..40, 0_usize..3), 1..60),
+        ) {
+            ops.sort_unstable();
+            let base = ops[0].0;
+            let mut utilization = Utilization::default();
+            for &(start, length, class) in &ops {
+                let class = [Class::Kernel, Class::Collective, Class::Copy][class];
+                utilization.add(class, start - base, start - base + length);
+            }
+            let gpu = utilization.gpu(&Tables::default(), AgentId(0), 0);
+            let runs = |moment: u64, is_copy: bool| {
+                ops.iter().any(|&(start, length, class)| {
+                    (class == 2) == is_copy && (start..start + length).contains(&moment)
+                })
+            };
+            let count = |is_in: &dyn Fn(u64) -> bool| (base..base + 300).filter(|&moment| is_in(moment)).count();
+            let kernels = count(&|moment| runs(moment, false));
+            let copies_alone = count(&|moment| runs(moment, true) && !runs(moment, false));
+            prop_assert_eq!(gpu.with_kernels_ns(), kernels as i64);
+            prop_assert_eq!(gpu.busy_ns - gpu.with_kernels_ns(), copies_alone as i64);
+        }
+    }
+
     #[test]
     fn ops_that_take_centuries_do_not_overflow() {
         for (end, ns) in [(i64::MAX as u64, i64::MAX), (u64::MAX, i64::MAX), (7, 7)] {

@@ -9,10 +9,11 @@ use crate::{AgentId, ProblemKind, ProcessId};
 impl Rows {
     /// The agent of a range on a GPU is a position of a place until its document ends.
     pub(super) fn span(&mut self, event: &Event<'_>, kind: SpanKind, start: i64, duration: Option<i64>) {
-        if !self.select.secondary {
+        let is_on_gpu = kind == SpanKind::GpuRange;
+        // The cost of recording operators is told beside them.
+        if !self.select.secondary && (is_on_gpu || !self.select.operators) {
             return;
         }
-        let is_on_gpu = kind == SpanKind::GpuRange;
         let agent = is_on_gpu.then(|| self.open.sources.place_of_process(event));
         let stated = [event.arguments.annotated_stream, event.arguments.stream, event.tid];
         let stream = stated.into_iter().find(|stated| !stated.is_empty()).and_then(number);

@@ -210,6 +210,8 @@ impl PreparedOps {
             sink.take(&mut tables)?;
         }
         tables.info.linked = !links.is_empty() || join.seen.correlated;
+        tables.info.counters =
+            database.has_table("rocpd_counter") && database.row_estimate("rocpd_counter") > 0;
         join.finish(links, &mut tables);
         ends.complete(&agents, &mut tables.copies);
         secondary_tables::SecondaryTables { database, names, agents: &agents, processes: &mut processes }

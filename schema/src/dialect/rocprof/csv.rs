@@ -57,6 +57,7 @@ pub(super) fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Res
         .filter(|&at| !OWN.contains(&columns[at].as_str()) && columns[at] != "DurationNs")
         .map(|at| (at, rows.tables.strings.intern(&columns[at])))
         .collect();
+    rows.tables.info.counters = !counters.is_empty();
     let [index, kernel, gpu, queue, pid, tid] =
         ["Index", "KernelName", "gpu-id", "queue-id", "pid", "tid"].map(at);
     let [lds, scratch, sgprs, agprs] = ["lds", "scr", "sgpr", "accum_vgpr"].map(at);

@@ -136,6 +136,7 @@ impl Reading {
                 self.dispatch(index, fields, kernel, times)
             }
             Some(Line::Counter { name, value }) => {
+                self.rows.tables.info.counters = true;
                 if let Some(counter) = self.dispatch.filter(|_| self.rows.select.secondary) {
                     let name = self.rows.tables.strings.intern(name);
                     self.rows.tables.counters.push(Counter { name, value, ..counter });

@@ -8,6 +8,25 @@ use crate::{Id, NameId, ProblemKind, Problems, Result};
 const TABLE: &str = "rocpd_pmc_event";
 
 impl Reading<'_> {
+    /// Returns whether counters of some dispatch were collected: samples over time are in the same table.
+    pub(super) fn has_counters(&self) -> bool {
+        let database = self.set.database;
+        let [values, dispatches] = [TABLE, "rocpd_kernel_dispatch"].map(|table| self.set.table(table));
+        if database.row_estimate(&values) == 0 {
+            return false;
+        }
+        let mut has_any = false;
+        let any = format!(
+            "select 1 from \"{values}\" where event_id in (select event_id from \"{dispatches}\") limit 1"
+        );
+        // A table without these columns ties no value to a dispatch.
+        let read = database.query(&any, [], |_| {
+            has_any = true;
+            Ok(())
+        });
+        read.is_ok() && has_any
+    }
+
     /// Reads the counter values, one row for each instance of a counter. Rows of a sampling over time (`sample_id`, from
     /// 3.0.3) are no values of a dispatch and stay out, as in rocprofv3's own views.
     pub(super) fn counters(&mut self) -> Result<()> {

@@ -62,6 +62,7 @@ fn read(database: &Database, select: &Select) -> Result<Tables> {
         if select.allocations() {
             reading.allocations()?;
         }
+        reading.tables.info.counters |= reading.has_counters();
         if select.secondary {
             reading.counters()?;
             opaque::read(set, reading.tables)?;

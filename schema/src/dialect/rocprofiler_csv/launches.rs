@@ -105,6 +105,7 @@ pub(super) fn counters(header: &Header) -> Read {
     let launch = Launch::new(header);
     let [name, value] = ["counter_name", "counter_value"].map(|name| header.at(&[name]));
     Box::new(move |rows, record| {
+        rows.tables.info.counters = true;
         let process = rows.process(&launch.common, record);
         let dispatch = record.int(launch.dispatch).unwrap_or(0);
         if rows.counted && launch.common.start.is_some() && rows.dispatches.insert((process, dispatch)) {

@@ -139,6 +139,7 @@ impl Collected {
         let rows::CounterRecord { thread_id, stream_id, dispatch_data, records } = row;
         let dispatch = dispatch_data.dispatch_info.dispatch_id.or_zero();
         let agent = Some(self.handles.intern(dispatch_data.dispatch_info.agent_id.0));
+        self.tables.info.counters = true;
         if self.select.secondary {
             let process = self.process;
             self.counters.extend(records.into_iter().map(|record| {

@@ -8,7 +8,7 @@ use rtl_analysis::facts::facts;
 use rtl_analysis::profile::profile;
 use rtl_analysis::trust::{Reason, Trust, health};
 use rtl_analysis::work::Work;
-use rtl_analysis::{Analysis, Categories, combine, region};
+use rtl_analysis::{Analysis, Categories, combine, region, stray};
 use rtl_schema::{Tables, Trace};
 
 use super::demangle::demangle;
@@ -23,6 +23,7 @@ pub(super) struct Rows {
 
 pub(super) fn rows(path: &Path, options: &ReadOptions) -> Result<Rows, Failure> {
     let mut tables = Trace::open(path)?.read(&options.select)?;
+    stray::set_apart(&mut tables);
     // A filter would leave launches without their kernels.
     let before = options.filtered.then(|| distrust(&Analysis::new(&tables, &Categories::default()), path));
     region::apply(&mut tables, &options.filter).map_err(|error| cli::filter::failure(path, error))?;

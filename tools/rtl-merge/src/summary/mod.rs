@@ -148,7 +148,14 @@ impl TraceTotals {
         // What is read as a whole is examined by all rules of trust, which need launches and steps.
         let whole = trace.is_one_piece();
         let (mut calls, mut health) = (SizedCalls::new(categories), StreamingHealth::new(whole));
-        let select = Select { collectives: true, links: whole, api: whole, ranges: whole, ..Select::ops() };
+        let select = Select {
+            collectives: true,
+            links: whole,
+            api: whole,
+            ranges: whole,
+            operators: whole,
+            ..Select::ops()
+        };
         let mut scan = RowScan::default();
         let mut last = trace.stream(&select, |chunk| {
             scan.add_chunk(chunk);

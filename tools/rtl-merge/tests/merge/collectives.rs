@@ -126,7 +126,7 @@ fn a_trace_that_is_read_as_a_whole_is_trusted_as_rtl_summary_trusts_it() {
     };
     let folder = Folder::new();
     for (name, id) in
-        [("mi300-qwen", "window-start"), ("h200/gpt-graph", "window-start"), ("h200/nostep-cut", "cut-off")]
+        [("h100/adam_loop", "profiler-cost"), ("h200/stack", "profiler-cost"), ("h200/nostep-cut", "cut-off")]
     {
         let file = shared.join("kineto").join(format!("{name}.json.gz"));
         let file = file.display();

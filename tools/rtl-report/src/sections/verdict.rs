@@ -85,19 +85,25 @@ pub(super) fn section(view: &View<'_>) -> Section {
             }
         }
         @if findings.is_empty() {
-            p { "No finding: nothing costs a notable part of the wall time." }
+            p { "Nothing notable: no cause costs 1 % of the wall time or more." }
         } @else {
             ol.findings { @for finding in findings { (item(finding, view)) } }
         }
         @if !reasons.is_empty() {
             h3 { "Trust" }
             ul { @for reason in reasons {
-                li { b { (reason.trust.label()) } ": " (html_page::text(&reason.sentence)) }
+                li {
+                    b { (reason.trust.label()) } ": " (html_page::text(&reason.sentence))
+                    @if !reason.affects.is_empty() { "; do not rely on " (reason.affects) }
+                }
             } }
         }
     };
     Section { id: "verdict", title: "Verdict", note: String::new(), content }
 }
+
+/// Smaller parts are no news.
+const ALONE: f64 = 0.01;
 
 fn sentence(headline: &Headline) -> String {
     let part =
@@ -113,6 +119,10 @@ fn sentence(headline: &Headline) -> String {
             percent(headline.most_busy_share)
         ),
     };
+    if headline.copies_alone_share >= ALONE {
+        let [kernels, copies] = [headline.kernel_share, headline.copies_alone_share].map(percent);
+        text += &format!(": kernels run {kernels}, copies alone {copies}");
+    }
     text += &format!(", idle {} ({})", units::duration(headline.idle_ns), part(headline.idle_ns));
     if headline.exposed_collective_ns > 0 {
         let exposed = headline.exposed_collective_ns;
@@ -124,8 +134,12 @@ fn sentence(headline: &Headline) -> String {
 fn kernels(headline: &Headline, first: &str) -> String {
     let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;
     let gain = if *wall_ns == 0 { 0.0 } else { *first_kernel_gain_ns as f64 / *wall_ns as f64 };
+    let collectives = match headline.collective_kernel_share {
+        share if share < ALONE => String::new(),
+        share => format!(" (collectives {} of it)", percent(share)),
+    };
     format!(
-        "{main_kernels} of {} kernels hold 80 % of the kernel time; {first} alone holds {}: at twice the speed it would save at \
+        "{main_kernels} of {} kernels hold 80 % of the kernel time{collectives}; {first} alone holds {}: at twice the speed it would save at \
          most {} of the wall time.",
         units::count(*kernels),
         percent(*first_kernel_share),

@@ -34,8 +34,11 @@ pub(crate) static FINDINGS: Section = Section {
         let printed = printed(report, view);
         paragraphs.extend(printed.iter().enumerate().map(|(at, finding)| paragraph(at + 1, finding)));
         if printed.is_empty() {
-            let least = percent(if view.is_short { WORTH } else { findings::LEAST });
-            paragraphs.push(Paragraph::from(format!("no finding costs {least} of the wall time")));
+            let least = if view.is_short { WORTH } else { findings::LEAST };
+            paragraphs.push(Paragraph::from(format!(
+                "nothing notable: no cause costs {:.0} % of the wall time or more",
+                least * 100.0
+            )));
         }
         paragraphs.extend(kernels(headline, view).map(Paragraph::from));
         vec![Block::Paragraphs(paragraphs)]
@@ -51,6 +54,9 @@ pub(crate) fn set(report: &mut Report, found: Findings) {
     report.sections.findings = Some(found.findings);
 }
 
+/// Copies that run alone for less of the wall time are no news.
+const ALONE: f64 = 0.01;
+
 fn printed<'a>(report: &'a Report, view: RenderOptions<'_>) -> Vec<&'a Finding> {
     let all = report.sections.findings.iter().flatten();
     let worth = all.filter(|finding| !view.is_short || finding.share >= WORTH || finding.cost_ns == 0);
@@ -65,7 +71,7 @@ fn paragraph(number: usize, finding: &Finding) -> Paragraph {
     }
 }
 
-/// `busy 87.3 % of 260.3 ms, idle 33.1 ms (12.7 %); trust good`
+/// `busy 87.3 % of 260.3 ms: kernels 80.0 %, copies alone 7.3 %, idle 33.1 ms (12.7 %); trust good`
 fn times(headline: &Headline, report: &Report) -> String {
     let part = |ns: i64| match headline.wall_ns {
         0 => String::new(),
@@ -80,6 +86,10 @@ fn times(headline: &Headline, report: &Report) -> String {
             format!("busy {busy} of {wall} ({least} to {most} on {} GPUs)", units::count(gpus))
         }
     };
+    if headline.copies_alone_share >= ALONE {
+        let [kernels, copies] = [headline.kernel_share, headline.copies_alone_share].map(percent);
+        text += &format!(": kernels {kernels}, copies alone {copies}");
+    }
     text += &format!(", idle {}{}", units::duration(headline.idle_ns), part(headline.idle_ns));
     if headline.exposed_collective_ns > 0 {
         let exposed = headline.exposed_collective_ns;
@@ -98,8 +108,12 @@ fn kernels(headline: &Headline, view: RenderOptions<'_>) -> Option<String> {
     let first = headline.first_kernel.as_ref()?;
     let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;
     let gain = if *wall_ns == 0 { 0.0 } else { *first_kernel_gain_ns as f64 / *wall_ns as f64 };
+    let collectives = match headline.collective_kernel_share {
+        share if share < ALONE => String::new(),
+        share => format!(" (collectives {} of it)", percent(share)),
+    };
     Some(format!(
-        "{main_kernels} of {} hold 80 % of the kernel time; {} alone holds {}: at twice the speed it would save at most {} of \
+        "{main_kernels} of {} hold 80 % of the kernel time{collectives}; {} alone holds {}: at twice the speed it would save at most {} of \
          the wall time",
         counted(*kernels, "kernel", "kernels"),
         view.kernel(first),

@@ -30,6 +30,7 @@ fn findings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String
         let what = if loss.reason.contains("skipped:") { "skipped" } else { "lost" };
         lines.push(format!("{what} by the recorder: {} ({})", units::count(loss.count), loss.reason));
     }
+    lines.extend(sanity.stray.iter().map(|stray| format!("{stray}, left out of all figures")));
     let kinds = [
         ("dispatch", "dispatches", &sanity.dispatches, true),
         ("copy", "copies", &sanity.copies, true),

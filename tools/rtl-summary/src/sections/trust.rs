@@ -11,7 +11,9 @@ pub(crate) static TRUST: Section = Section {
     help: "Whether the figures can be believed, and why not",
     printed: Printed::Always,
     has_table: false,
-    select: |select| (select.links, select.ranges, select.api) = (true, true, true),
+    select: |select| {
+        (select.links, select.ranges, select.api, select.operators) = (true, true, true, true);
+    },
     parts: &[Part::Sweep],
     // `compute.rs` sets the fields: the verdict is about the whole trace, whatever the region of interest.
     blocks: |report, view| {
@@ -68,5 +70,9 @@ fn sentence(reason: &Reason, others: usize) -> String {
         (Some(input), 1) => format!(", trace {} and another one", input + 1),
         (Some(input), others) => format!(", trace {} and {others} others", input + 1),
     };
-    format!("{weight}{traces}: {}", reason.sentence)
+    let affects = match reason.affects.as_str() {
+        "" => String::new(),
+        figures => format!("; do not rely on {figures}"),
+    };
+    format!("{weight}{traces}: {}{affects}", reason.sentence)
 }

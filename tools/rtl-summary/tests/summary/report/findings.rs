@@ -14,8 +14,8 @@ GPU busy 100.0 % of 17.001 s, idle 130.000 us (0.0 %), collectives alone 17.000 
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, prefetched shards, several streams
    look: rtl-summary --by rank TRACE
-1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 0.0 %
-   of the wall time
+1 of 2 kernels hold 80 % of the kernel time (collectives 100.0 % of it); gemm alone holds 0.0 %: at twice the speed
+   it would save at most 0.0 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      17.001 s
@@ -151,7 +151,7 @@ Trace: only-markers.db
   GPU ops:   0
   API calls: 0
   Also:      1 range, 1 marker
-  Trust:     limited: no GPU events
+  Trust:     limited: no GPU events; do not rely on any figure of GPUs
 
 Ranges and markers, GPU work by time
 Range  Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -173,7 +173,7 @@ Trace: empty.db
   Span:      0 ns
   GPU ops:   0
   API calls: 0
-  Trust:     limited: no GPU events
+  Trust:     limited: no GPU events; do not rely on any figure of GPUs
 
 "#]]
     );

@@ -175,7 +175,7 @@ fn copies_of_known_and_unknown_size() {
         "copies-both-ways",
         str![[r#"
 Trace: copies-both-ways.db
-GPU busy 55.2 % of 1.650 us, idle 740 ns (44.8 %); trust good
+GPU busy 55.2 % of 1.650 us: kernels 6.1 %, copies alone 49.1 %, idle 740 ns (44.8 %); trust good
 1. copies-alone: nothing but copies runs for 800 ns (48.5 % of the wall time), most of them device-to-device (1 copy)
    help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
          keep the data on the GPU
@@ -246,8 +246,8 @@ GPU busy 100.0 % of 365 ns (100.0 % to 100.0 % on 8 GPUs), idle 0 ns (0.0 %), co
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, prefetched shards, several streams
    look: rtl-summary --by rank TRACE
-1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 13.7 %
-   of the wall time
+2 of 2 kernels hold 80 % of the kernel time (collectives 72.6 % of it); gemm alone holds 27.4 %: at twice the speed
+   it would save at most 13.7 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0 to 7
   Span:      400 ns

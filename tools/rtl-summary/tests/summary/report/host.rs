@@ -73,7 +73,7 @@ fn a_graph_launch_has_kernels_and_copies_without_size() {
         "graph-launch",
         str![[r#"
 Trace: graph-launch.db
-GPU busy 75.0 % of 400 ns, idle 100 ns (25.0 %); trust good
+GPU busy 75.0 % of 400 ns: kernels 62.5 %, copies alone 12.5 %, idle 100 ns (25.0 %); trust good
 1. idle-unknown: idle for 100 ns (25.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
@@ -128,8 +128,8 @@ fn the_training_loop_of_the_readme() {
         "steady-training-loop",
         str![[r#"
 Trace: steady-training-loop.db
-GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %), collectives alone 2.136 ms (10.4
-   %); trust good
+GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs): kernels 77.1 %, copies alone 2.1 %, idle 4.288 ms (20.8
+   %), collectives alone 2.136 ms (10.4 %); trust good
 1. idle-unknown: idle for 4.29 ms a GPU (20.8 % of the wall time) for unknown causes: the trace has no calls of the
    host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
@@ -144,8 +144,8 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs), idle 4.288 ms (20.8 %
    help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
          keep the data on the GPU
    look: rtl-summary --section copies,gpus TRACE
-6 of 11 kernels hold 80 % of the kernel time; Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 alone holds 19.8 %: at twice the
-   speed it would save at most 6.6 % of the wall time
+6 of 12 kernels hold 80 % of the kernel time (collectives 33.0 % of it); Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 alone
+   holds 13.3 %: at twice the speed it would save at most 6.6 % of the wall time
   Recorder:  rtl, mode standard (layout rtl 1)
   Processes: pid 4242, on node0, `python train.py`
   GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)

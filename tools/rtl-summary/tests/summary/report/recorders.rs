@@ -13,7 +13,7 @@ fn a_trace_of_rocm_trace_lite_says_what_it_may_lack() {
         folder.answer("lite.db --all"),
         str![[r#"
 Trace: lite.db
-GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust limited
+GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
