@@ -92,6 +92,14 @@ pub enum Error {
         /// The place of the damage, or a description of it.
         detail: String,
     },
+    /// A JSON document that is there to its end, and not as JSON or its format is.
+    #[error("broken JSON ({detail}): {}", path.display())]
+    Malformed {
+        /// The path as the user gave it.
+        path: PathBuf,
+        /// The fault with its line and column.
+        detail: String,
+    },
     /// Reading it would take more time or memory than a trace of its size needs.
     #[error("reading costs more than the size of the file allows ({detail}): {}", path.display())]
     Excessive {
@@ -178,6 +186,7 @@ impl Error {
             | Self::Ambiguous { path, .. }
             | Self::DataSet { path, .. }
             | Self::Damaged { path, .. }
+            | Self::Malformed { path, .. }
             | Self::Excessive { path, .. }
             | Self::TooLarge { path, .. }
             | Self::NotRecorded { path }
@@ -216,6 +225,12 @@ impl Error {
                 "copy the file again, or make the trace again: the end of the text is missing"
             }
             Self::Damaged { .. } => "copy the file again, or recover it with `sqlite3 FILE .recover`",
+            Self::Malformed { detail, .. } if detail.contains("recursion limit") => {
+                "values are nested more deeply there than any recorder nests them"
+            }
+            Self::Malformed { .. } => {
+                "look at that place of the file; JSON knows no NaN, no Infinity and no comments"
+            }
             Self::Excessive { .. } => {
                 "the file may be damaged; views of a trace may only join, rename and aggregate its rows"
             }

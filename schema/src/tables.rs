@@ -3,7 +3,7 @@ use std::mem::take;
 use serde::Deserialize;
 
 use crate::Dialect;
-use crate::layout::tags::{COMPLETE, TRACING_COST};
+use crate::layout::tags::{COMPLETE, MALFORMED, TRACING_COST};
 use crate::table::{
     Agent, Allocations, ApiCalls, Barriers, Collectives, Copies, Counters, Dispatches, MemoryEvents, Monitor,
     OpaqueTable, Operators, Process, PythonFrames, Ranges, Shapes, Spans, StackFrame, Symbol, Thread, Tracks,
@@ -210,6 +210,8 @@ impl TraceInfo {
             Some("cut off: its recorder was killed and left a journal, which was read too")
         } else if self.dialect == Dialect::Native && self.metadata.iter().any(is_incomplete) {
             Some("cut off: its recorder was killed, or is still recording")
+        } else if self.dialect == Dialect::Kineto && self.metadata.iter().any(|(tag, _)| tag == MALFORMED) {
+            Some("cut off: behind its last whole event is no JSON")
         } else if self.dialect == Dialect::Kineto && self.metadata.iter().any(is_incomplete) {
             Some(
                 "cut off: its profiler was killed, or the file was copied in part; read to its last whole event",

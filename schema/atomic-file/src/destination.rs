@@ -39,9 +39,15 @@ pub struct Options<'a> {
 
 impl Options<'_> {
     /// The permissions of a new file, before the umask.
-    pub(crate) fn file_mode(&self) -> u32 {
+    pub fn file_mode(&self) -> u32 {
         let inputs = self.inputs.iter().filter_map(|input| fs::metadata(input).ok());
         0o600 | inputs.filter(Metadata::is_file).fold(0o066, |mode, input| mode & permissions::of(&input))
+    }
+
+    /// The permissions of a new folder, before the umask: readers of its files may also list it.
+    pub fn folder_mode(&self) -> u32 {
+        let mode = self.file_mode();
+        0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022)
     }
 }
 

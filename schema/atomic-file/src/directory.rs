@@ -16,6 +16,8 @@ use crate::{Error, IfExists, Options};
 pub struct AtomicDir {
     path: PathBuf,
     if_exists: IfExists,
+    /// The permissions of files and of folders, before the umask.
+    modes: [u32; 2],
     temporary: PrivateDir,
 }
 
@@ -34,14 +36,12 @@ impl AtomicDir {
         if options.inputs.iter().any(holds) {
             return Err(Error::HoldsInput { path: path.to_owned() });
         }
-        // Readers of a file may also list its folder.
-        let mode = options.file_mode();
-        let mode = 0o700 | (mode & 0o044) | (mode & 0o044) >> 2 | (mode & 0o022);
+        let modes = [options.file_mode(), options.folder_mode()];
         let create = || -> io::Result<Self> {
             let temporary = PrivateDir::create_in(folder(path))?;
             let (path, if_exists) = (path.to_owned(), options.if_exists);
-            let directory = Self { path, if_exists, temporary };
-            permissions::create_folder(&directory.place(), mode)?;
+            let directory = Self { path, if_exists, modes, temporary };
+            permissions::create_folder(&directory.place(), modes[1])?;
             Ok(directory)
         };
         create().map_err(|source| Error::io(path, source))
@@ -52,9 +52,10 @@ impl AtomicDir {
         self.temporary.path().join(CONTENT)
     }
 
-    /// Gives the folder its name; a folder of that name goes. Fails with [`Error::Exists`] if meanwhile something else has the name.
+    /// Gives the folder its name, and what is in it the permissions that the inputs allow; a folder of that name goes. Fails with [`Error::Exists`] if meanwhile something else has the name.
     pub fn commit(self) -> Result<(), Error> {
         check(&self.path, self.if_exists)?;
+        limit(&self.place(), self.modes).map_err(|source| Error::io(&self.path, source))?;
         let before = self.temporary.path().join(BEFORE);
         let replaces = self.path.symlink_metadata().is_ok();
         let rename = || -> io::Result<()> {
@@ -74,6 +75,20 @@ impl AtomicDir {
         };
         rename().map_err(|source| Error::io(&self.path, source))
     }
+}
+
+/// Takes the permissions that the modes of files and folders lack from all that is in a folder. Nobody else has entered it yet.
+fn limit(folder: &Path, modes: [u32; 2]) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let [file, folder] = modes;
+        let is_folder = entry.file_type()?.is_dir();
+        permissions::limit(&entry.path(), if is_folder { folder } else { file })?;
+        if is_folder {
+            limit(&entry.path(), modes)?;
+        }
+    }
+    Ok(())
 }
 
 fn check(path: &Path, if_exists: IfExists) -> Result<(), Error> {

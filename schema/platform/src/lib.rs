@@ -16,5 +16,6 @@ pub mod open_files;
 pub mod owner;
 pub mod permissions;
 pub mod positional;
+pub mod regular;
 pub mod signals;
 pub mod streams;

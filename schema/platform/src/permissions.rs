@@ -27,6 +27,24 @@ pub fn set(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     }
 }
 
+/// Takes from a file or folder the permissions that `mode` lacks.
+pub fn limit(path: &Path, mode: u32) -> io::Result<()> {
+    cfg_select! {
+        unix => {
+            use std::os::unix::fs::PermissionsExt;
+            let now = fs::symlink_metadata(path)?.permissions().mode();
+            if now & 0o777 & !mode == 0 {
+                return Ok(());
+            }
+            fs::set_permissions(path, fs::Permissions::from_mode(now & (mode | !0o777)))
+        }
+        windows => {
+            let _ = (path, mode);
+            Ok(())
+        }
+    }
+}
+
 /// Creates a folder with these permissions, before the umask.
 pub fn create_folder(path: &Path, mode: u32) -> io::Result<()> {
     cfg_select! {

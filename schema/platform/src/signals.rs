@@ -15,6 +15,18 @@ pub const ENDS: &[i32] = cfg_select! {
     windows => &[consts::SIGINT, consts::SIGTERM],
 };
 
+/// From now on a write beyond the limit on the size of files (`ulimit -f`) is an error instead of the end of this process. Programs
+/// that it starts keep their signals.
+pub fn survive_file_size_limit() {
+    cfg_select! {
+        unix => {
+            // Without a handler the signal keeps its effect.
+            let _ = signal_hook::flag::register(rustix::process::Signal::XFSZ.as_raw(), Arc::default());
+        }
+        windows => {}
+    }
+}
+
 /// Stores the number of a signal when it comes.
 pub fn store(signals: &[i32], last: &Arc<AtomicUsize>) -> io::Result<()> {
     for &signal in signals {

@@ -12,6 +12,12 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use crate::content::skip_byte_order_mark;
 use crate::{Error, Result};
 
+/// The error for a document that ends early, or breaks before its end.
+pub(super) fn not_json(path: &Path, error: &serde_json::Error) -> Error {
+    let (path, detail) = (path.to_owned(), error.to_string());
+    if error.is_eof() { Error::Damaged { path, detail } } else { Error::Malformed { path, detail } }
+}
+
 /// Passes every event to `each`; returns whether the document is whole. One that ends early is read to its last event.
 pub(super) fn read<T, F>(path: &Path, mut reader: BufReader<File>, mut each: F) -> Result<bool>
 where
@@ -31,7 +37,7 @@ where
         Ok(()) => Ok(true),
         Err(error) if error.is_io() => Err(failed(error.into())),
         Err(error) if error.is_eof() && count > 0 => Ok(false),
-        Err(error) => Err(Error::Damaged { path: path.to_owned(), detail: error.to_string() }),
+        Err(error) => Err(not_json(path, &error)),
     }
 }
 

@@ -7,7 +7,7 @@ use super::rocpd::{LiveOps, Metadata, Names};
 use crate::layout::tags;
 use crate::sqlite::{Database, Followed, Publication, Tail};
 use crate::table::ApiCall;
-use crate::{Dialect, Error, NameId, Result, Select, Tables, Trace};
+use crate::{Dialect, Error, Input, NameId, Result, Select, Tables, Trace};
 
 /// Pages that are read at once: memory does not grow with what was recorded before.
 const PIECE: usize = 500;
@@ -50,6 +50,10 @@ impl LiveTrace {
     /// The errors of [`Trace::open`], and [`Error::NotRecorded`] for a trace that another program has written.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        // A pipe is no recording, and to open one could wait for ever.
+        if Input::is_stream(path) {
+            return Err(Error::NotRecorded { path: path.to_owned() });
+        }
         let tail = if path.is_file() { Tail::open(path)? } else { None };
         let Some(tail) = tail else {
             // The error of a file that is no trace says more.

@@ -50,6 +50,9 @@ pub const OPEN_DISPATCH: &str = "open_dispatch";
 pub const TRACING_COST: &str = "tracing_cost";
 /// `1` where the recorder ended properly, `0` until then.
 pub const COMPLETE: &str = "complete";
+
+/// A row of a trace in JSON that is broken before its end.
+pub(crate) const MALFORMED: &str = "broken_json";
 /// The id that the processes of one run share.
 pub const RUN_ID: &str = "run_id";
 /// Object: how a merge moved a clock.

@@ -1,4 +1,4 @@
-//! No dependency has a known vulnerability: Cargo.lock against the advisories of RustSec that `scripts/fetch/advisories` pins.
+//! No dependency has a known vulnerability or is unsound: Cargo.lock against the advisories of RustSec that `scripts/fetch/advisories` pins.
 
 use std::path::{Path, PathBuf};
 
@@ -29,13 +29,15 @@ fn advisory(text: &str) -> Option<Value> {
     toml::from_str(front).ok()
 }
 
-/// True for a vulnerability of this version; a note that a crate is unmaintained is none.
+/// True for a vulnerability or unsound code of this version; a note that a crate is unmaintained is neither.
 fn concerns(advisory: &Value, version: &Version) -> bool {
-    let is_vulnerability =
-        ["withdrawn", "informational"].iter().all(|key| advisory["advisory"].get(key).is_none());
-    let ranges = |key: &str| advisory["versions"].get(key).and_then(Value::as_array).into_iter().flatten();
+    let (advised, versions) = (&advisory["advisory"], advisory.get("versions"));
+    let note = advised.get("informational").and_then(Value::as_str);
+    let is_fault = advised.get("withdrawn").is_none() && matches!(note, None | Some("unsound"));
+    let ranges =
+        |key: &str| versions.and_then(|versions| versions.get(key)?.as_array()).into_iter().flatten();
     let safe = ranges("patched").chain(ranges("unaffected")).filter_map(Value::as_str);
-    is_vulnerability && !safe.into_iter().any(|range| VersionReq::parse(range).unwrap().matches(version))
+    is_fault && !safe.into_iter().any(|range| VersionReq::parse(range).unwrap().matches(version))
 }
 
 /// `id crate version` of every vulnerability of a lock file.
@@ -74,8 +76,15 @@ fn no_dependency_has_a_known_vulnerability() {
 #[test]
 fn an_advisory_concerns_versions_that_are_neither_patched_nor_unaffected() {
     let text = "```toml\n[advisory]\nid = \"X\"\n[versions]\npatched = [\">= 1.2.0\"]\nunaffected = [\"< 0.3\"]\n```\n# X\n";
-    let advisory = advisory(text).unwrap();
+    let advisory = self::advisory(text).unwrap();
     let concerned = |version: &str| concerns(&advisory, &Version::parse(version).unwrap());
     assert!(concerned("1.1.9") && concerned("0.3.0"));
     assert!(!concerned("1.2.0") && !concerned("0.2.9"));
+    for (note, is_fault) in [("unsound", true), ("unmaintained", false), ("notice", false)] {
+        let text = text.replace("id =", &format!("informational = \"{note}\"\nid ="));
+        let advisory = self::advisory(&text).unwrap();
+        assert_eq!(concerns(&advisory, &Version::new(1, 0, 0)), is_fault, "{note}");
+    }
+    let withdrawn = text.replace("id =", "withdrawn = \"2026-01-01\"\nid =");
+    assert!(!concerns(&self::advisory(&withdrawn).unwrap(), &Version::new(1, 0, 0)));
 }

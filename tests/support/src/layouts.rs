@@ -29,6 +29,17 @@ CREATE TABLE rocpd_monitor (
     id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INTEGER, monitorType TEXT, start INTEGER, end INTEGER,
     value TEXT
 );
+CREATE VIEW top AS
+SELECT string AS Name, count(*) AS Calls, sum(end - start) AS TotalNs, round(avg(end - start), 1) AS AvgNs,
+    min(end - start) AS MinNs, max(end - start) AS MaxNs,
+    round(100.0 * sum(end - start)
+        / (SELECT sum(end - start) FROM rocpd_op WHERE end > start AND gpuId >= 0), 2) AS Pct
+FROM rocpd_op JOIN rocpd_string ON rocpd_string.id = description_id
+WHERE end > start AND gpuId >= 0 GROUP BY string ORDER BY TotalNs DESC;
+CREATE VIEW busy AS
+SELECT gpuId, round(100.0 * sum(end - start) / (max(end) - min(start)), 2) AS utilization_pct, count(*) AS ops,
+    sum(end - start) AS busy_ns, max(end) - min(start) AS wall_ns
+FROM rocpd_op WHERE end > start GROUP BY gpuId;
 ";
 
 /// RPD schema 3 without its views; schema 2 differs by a `completionSignal` in `rocpd_op` and has no

@@ -23,7 +23,7 @@ impl Failure {
         let output = || error.downcast_ref().map(atomic_file::Error::hint);
         #[cfg(feature = "dataset")]
         let output = || output().or_else(|| error.downcast_ref::<dataset::Error>()?.hint());
-        let hint = trace.or_else(output).map(str::to_owned);
+        let hint = room(&error).or(trace).or_else(output).map(str::to_owned);
         Self { exit, error, hint }
     }
 
@@ -88,7 +88,7 @@ impl Failure {
     pub fn lines(&self, name: &str) -> String {
         let error = format!("{name}: error: {}\n", self.message());
         match &self.hint {
-            Some(hint) => format!("{error}hint: {hint}\n"),
+            Some(hint) => format!("{error}hint: {}\n", crate::escape_control(hint)),
             None => error,
         }
     }
@@ -102,6 +102,21 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let is_refused = is_refused || error.downcast_ref().is_some_and(dataset::Error::is_refusal);
         Self::new(if is_refused { Exit::Usage } else { Exit::Input }, error)
     }
+}
+
+/// The hint of an error behind which is a full disk, a quota or a limit of the process.
+fn room(error: &anyhow::Error) -> Option<&'static str> {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.find_map(|cause| match cause.kind() {
+        io::ErrorKind::StorageFull => Some("free space on the disk, or write to another one"),
+        io::ErrorKind::QuotaExceeded => {
+            Some("the quota of this user is exhausted: remove files, or write elsewhere")
+        }
+        io::ErrorKind::FileTooLarge => {
+            Some("a limit on the size of files is reached: `ulimit -f unlimited` lifts that of a shell")
+        }
+        _ => None,
+    })
 }
 
 /// Adds to the failure of a result, as the methods of [`Failure`] do.
@@ -189,5 +204,7 @@ mod tests {
     fn a_name_with_a_line_break_cannot_forge_a_second_line() {
         let failure = Failure::usage("unknown kernel: a\nb");
         assert_eq!(failure.lines("rtl-x").lines().count(), 1);
+        let failure = failure.with_hint("rtl-x 'a\nb'");
+        assert_eq!(failure.lines("rtl-x").lines().count(), 2);
     }
 }

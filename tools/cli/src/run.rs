@@ -32,6 +32,7 @@ pub fn run_line<Arguments: CommandLine>(
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> ExitCode {
     atomic_file::remove_on_signals();
+    platform::signals::survive_file_size_limit();
     let command = Arguments::command();
     let name = message_prefix(line.first().map(OsString::as_os_str), command.get_name());
     run_with(line, &mut Output::standard(name), tool).into()

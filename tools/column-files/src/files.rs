@@ -39,7 +39,7 @@ pub struct Error {
 
 #[derive(Debug, thiserror::Error)]
 enum Cause {
-    #[error(transparent)]
+    #[error("{0}")]
     File(#[from] io::Error),
     #[error(transparent)]
     Parquet(columnar::Error),

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use rtl_schema::{Error, Result};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use platform::regular;
 
 use crate::damage::{damaged, older, unread};
 
@@ -16,6 +18,9 @@ pub use rtl_schema::MANIFEST;
 
 /// The version of the layout. A later 1.x may add tables and columns and never removes or renames one.
 pub const SCHEMA: &str = "rtl-dataset/1";
+
+/// The bytes of the largest manifest that is read; each of some twenty tables has a hundred.
+const LARGEST: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -91,10 +96,31 @@ pub fn has_runs(folder: &Path) -> bool {
 /// The manifest of a run; `None` where there is none.
 pub(crate) fn manifest(run: &Path) -> Option<Result<Manifest>> {
     let path = run.join(MANIFEST);
-    match fs::read(&path) {
-        Ok(text) => Some(parse(&path, &text)),
+    match regular::read(&path, LARGEST) {
+        Ok(text) => Some(parse(&path, &text).and_then(|manifest| with_all_tables(run, &path, manifest))),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
-        Err(source) => Some(Err(Error::Io { action: "read", path, source })),
+        Err(error) => Some(Err(unreadable(&path, error))),
+    }
+}
+
+/// The error for a file of a run that is none, or that the system refuses.
+pub(crate) fn unreadable(path: &Path, source: io::Error) -> Error {
+    match source.kind() {
+        ErrorKind::NotFound => damaged(path, "the file is missing"),
+        ErrorKind::InvalidInput | ErrorKind::FileTooLarge => damaged(path, source),
+        _ => Error::Io { action: "read", path: path.to_owned(), source },
+    }
+}
+
+/// Refuses a manifest without a table whose files are there, or without the kernels of its statistics: the run would read as one
+/// that never had them.
+fn with_all_tables(run: &Path, path: &Path, manifest: Manifest) -> Result<Manifest> {
+    let lacks = |table: &str| !manifest.tables.contains_key(table);
+    let without_kernels = || (!lacks("kernel_stats") && lacks("dispatches")).then(|| "dispatches".to_owned());
+    let lacking = partitions(run, "kind=").map(|(table, _)| table).find(|table| lacks(table));
+    match lacking.or_else(without_kernels) {
+        Some(table) => Err(damaged(path, format!("it lacks the table {table}"))),
+        None => Ok(manifest),
     }
 }
 

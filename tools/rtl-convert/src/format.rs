@@ -78,6 +78,6 @@ impl Written {
     /// One line: the paths, rows in, rows out, rows omitted and why.
     pub fn summary_line(&self) -> String {
         let paths: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        format!("Written {}: {}", paths.join(", "), self.rows)
+        format!("Written {}: {}", cli::escape_control(&paths.join(", ")), self.rows)
     }
 }

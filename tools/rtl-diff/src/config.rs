@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cli::{Exit, Failure};
+use platform::regular;
 use serde::Deserialize;
 
 use crate::args::Thresholds;
 use crate::quantity::Share;
 
 const FILE: &str = "rtl-diff.toml";
+
+/// The bytes of the largest settings file that is read.
+const LARGEST: u64 = 16 << 20;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -57,7 +61,7 @@ impl Config {
                 .context(path.display().to_string())
                 .with_hint("docs/guide/ci.md shows a settings file with every key")
         };
-        let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
+        let text = regular::read_text(path, LARGEST).map_err(|error| unusable(error.into()))?;
         let mut config: Self = toml::from_str(&text).map_err(|error| {
             let line =
                 error.span().map_or(1, |span| text[..span.start.min(text.len())].matches('\n').count() + 1);

@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use cli::Failure;
+use platform::regular;
 use rtl_analysis::compare::Noise;
 use rtl_analysis::compare::noise::KernelNoise;
 use rtl_analysis::compare::spread::VarianceEstimate;
 use serde::{Deserialize, Serialize};
 
 const SCHEMA: &str = "rtl-diff-noise/1";
+
+/// The bytes of the largest noise file that is read: hundreds of thousands of kernels.
+const LARGEST: u64 = 64 << 20;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -32,7 +36,7 @@ pub(crate) fn read(path: &Path) -> Result<Noise, Failure> {
             .context(format!("{}: not a noise file", path.display()))
             .with_hint("write one with `rtl-diff calibrate RUN... -o noise.toml`")
     };
-    let text = std::fs::read_to_string(path).map_err(|error| unusable(error.into()))?;
+    let text = regular::read_text(path, LARGEST).map_err(|error| unusable(error.into()))?;
     let file: NoiseFile =
         toml::from_str(&text).map_err(|error| unusable(anyhow::anyhow!("{}", error.message())))?;
     if file.schema != SCHEMA {

@@ -27,6 +27,7 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
         writeln!(out)?;
         ranks(document).render(layout, out)?;
         if let Some(straggler) = &document.waits.straggler {
+            let straggler = cli::escape_control(straggler);
             writeln!(out, "the others waited for {straggler} (computed without clocks)")?;
         }
         if !document.waits.missing.is_empty() {
@@ -34,7 +35,7 @@ pub(crate) fn text(document: &Document, paint: Paint, out: &mut dyn Write) -> io
             let line = format!(
                 "missing from these figures: {missing}; none of its collectives match those of other ranks"
             );
-            writeln!(out, "{}", terminal::wrapped(&line, 0))?;
+            writeln!(out, "{}", terminal::wrapped(&cli::escape_control(&line), 0))?;
         }
     }
     bandwidth::text(document, layout, out)?;
@@ -179,6 +180,7 @@ fn closing(document: &Document) -> String {
         })
         .collect();
     let what = document.output.as_deref().unwrap_or("nothing was written");
+    let what = cli::escape_control(what);
     format!("{what}: {}", if tables.is_empty() { "no rows".to_owned() } else { tables.join("; ") })
 }
 

@@ -54,7 +54,7 @@ pub fn run(arguments: Arguments, out: &mut Output) -> Result<Exit, Failure> {
     if options.open && path.is_file() {
         let page = path.canonicalize().unwrap_or_else(|_| path.clone());
         if !platform::browser::open(page.as_os_str()) {
-            writeln!(out, "{}", path.display())?;
+            writeln!(out, "{}", cli::escape_control(&path.display().to_string()))?;
         }
     }
     Ok(exit)

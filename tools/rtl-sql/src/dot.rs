@@ -16,7 +16,9 @@ pub(crate) fn answer(text: &str, source: &Source) -> Option<Result<String, Failu
     Some(match command {
         ".tables" => Ok(listed()),
         ".schema" => schema(argument),
-        ".traces" => Ok(source.labels().iter().map(|label| format!("{label}\n")).collect()),
+        ".traces" => {
+            Ok(source.labels().iter().map(|label| format!("{}\n", cli::escape_control(label))).collect())
+        }
         _ if command.starts_with('.') => Err(Failure::usage(format!("no such command: {command}"))
             .with_hint(".tables, .schema [TABLE] and .traces exist")),
         _ => return None,

@@ -136,8 +136,11 @@ pub(crate) fn is_short(options: &Options) -> bool {
     is_for_people && !options.all && options.section.is_empty()
 }
 
+/// The bytes of the largest file of rules that is read.
+const LARGEST_RULES: u64 = 16 << 20;
+
 fn categories(path: &Path) -> Result<Categories, Failure> {
-    let text = std::fs::read_to_string(path)
+    let text = platform::regular::read_text(path, LARGEST_RULES)
         .with_context(|| format!("cannot read {}", path.display()))
         .with_hint("--categories takes a TOML file of [[rule]] tables")?;
     Categories::from_toml(&text)

@@ -18,7 +18,7 @@ pub fn read(folder: &Path) -> io::Result<Notes> {
         let path = entry?.path();
         match path.extension().and_then(|kind| kind.to_str()) {
             Some("loaded") => notes.has_recorder = true,
-            Some("refused") => {
+            Some("refused") if is_note(&path) => {
                 let reason = fs::read_to_string(&path).unwrap_or_default();
                 match notes.refusals.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, processes)) => *processes += 1,
@@ -30,6 +30,11 @@ pub fn read(folder: &Path) -> io::Result<Notes> {
     }
     notes.refusals.sort();
     Ok(notes)
+}
+
+/// A tracer writes files of one line.
+fn is_note(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.len() < 64 << 10)
 }
 
 #[cfg(test)]

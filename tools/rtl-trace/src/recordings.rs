@@ -16,7 +16,7 @@ pub fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == "db") {
+        if path.extension().is_some_and(|end| end == "db") && path.is_file() {
             files.push(path);
         }
     }

@@ -3,10 +3,11 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use cli::{Failure, ResultExt};
+use rustix::fs::OFlags;
 use tempfile::TempDir;
 
 use crate::target::{Target, left_output};
@@ -29,7 +30,9 @@ pub struct Left {
 /// Marks the folder as used by this process, as long as the file is open. Fails with `WouldBlock` where another process
 /// uses it.
 pub fn hold(folder: &Path) -> io::Result<File> {
-    let held = File::open(folder)?;
+    // A FIFO of the name of a folder would wait for a writer.
+    let flags = OFlags::DIRECTORY.bits().cast_signed();
+    let held = File::options().read(true).custom_flags(flags).open(folder)?;
     match held.try_lock() {
         Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
         // Some network file systems have no locks.

@@ -8,7 +8,7 @@ use super::input::Input;
 use super::rows::Rows;
 use super::scalar::text;
 use super::scan::{Scanner, Stop};
-use crate::layout::tags::COMPLETE;
+use crate::layout::tags::{COMPLETE, MALFORMED};
 use crate::{Error, Result, Select, Tables};
 
 /// A file while it is read.
@@ -54,11 +54,17 @@ impl<R: Read> Reading<R> {
             if tables.info.metadata.is_empty() && is_anonymous && tables.tracks.rows().is_empty() {
                 let detail = match stop {
                     Stop::End => format!("no event before its end at byte {place}"),
-                    Stop::Malformed => format!("no JSON at byte {place}"),
+                    Stop::Malformed => format!("no event before byte {place}"),
                 };
-                return Err(Error::Damaged { path: self.path, detail });
+                return Err(match stop {
+                    Stop::End => Error::Damaged { path: self.path, detail },
+                    Stop::Malformed => Error::Malformed { path: self.path, detail },
+                });
             }
             tables.info.metadata.push((COMPLETE.to_owned(), "0".to_owned()));
+            if matches!(stop, Stop::Malformed) {
+                tables.info.metadata.push((MALFORMED.to_owned(), "1".to_owned()));
+            }
             tables.info.metadata.push(("read_to_byte".to_owned(), place.to_string()));
         }
         Ok(tables)

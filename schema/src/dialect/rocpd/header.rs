@@ -31,11 +31,21 @@ pub(crate) struct Variant {
 }
 
 impl Variant {
-    /// The name of an op by its description and its type.
+    /// The name of an op by its description and its type. Of what rtl converted, only copies go by their type.
     #[inline]
-    pub(super) fn name(&self, description: NameId, op_type: NameId, strings: &Strings) -> NameId {
+    pub(super) fn name(
+        &self,
+        description: NameId,
+        op_type: NameId,
+        is_copy: bool,
+        strings: &Strings,
+    ) -> NameId {
         let by_type = self.ops_named_by_type && description.is_some() && strings.get(description).is_empty();
-        if by_type { op_type } else { description }
+        match by_type {
+            true if self.launches == LaunchRows::Converted && !is_copy => NameId::NONE,
+            true => op_type,
+            false => description,
+        }
     }
 }
 

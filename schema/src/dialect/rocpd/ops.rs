@@ -183,7 +183,7 @@ impl OpPart {
         if name == NameId::DANGLING {
             self.problems.add(ProblemKind::DanglingName, "rocpd_op.description_id", id);
         }
-        name = context.variant.name(name, type_name, context.strings);
+        name = context.variant.name(name, type_name, matches!(kind, OpKind::Copy(_)), context.strings);
         let range = scanned.int(OpColumn::Range).unwrap_or(0);
         self.range_ids |= range != 0;
         match kind {

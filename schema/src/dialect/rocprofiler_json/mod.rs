@@ -17,6 +17,7 @@ use serde::de::DeserializeSeed;
 
 use self::collected::Collected;
 use self::document::{KEY, Place};
+use super::chrome::not_json;
 use super::reader::Reader;
 use crate::content::{io, skip_byte_order_mark};
 use crate::{Dialect, Error, Result, Select, Tables};
@@ -43,10 +44,9 @@ fn read(path: &Path, mut reader: BufReader<File>, select: &Select) -> Result<Tab
 }
 
 fn failed(path: &Path, error: serde_json::Error) -> Error {
-    let path = path.to_owned();
     if error.is_io() {
-        Error::Io { action: "read", path, source: error.into() }
+        Error::Io { action: "read", path: path.to_owned(), source: error.into() }
     } else {
-        Error::Damaged { path, detail: error.to_string() }
+        not_json(path, &error)
     }
 }

@@ -15,7 +15,7 @@ impl RpdWriter {
     pub(super) fn all_ops(&mut self, piece: &Tables) -> Result<()> {
         for row in piece.dispatches.iter() {
             let kind = if row.graph { OpKind::Task } else { OpKind::KernelExecution };
-            let texts = self.texts_of(piece, row.name, kind)?;
+            let texts = (self.name(piece, row.name)?, kind.text().0);
             if let Some((call, recorded)) = self.op(piece, true, &row, texts)?
                 && (row.shape.is_some() || !recorded)
             {
@@ -30,25 +30,19 @@ impl RpdWriter {
             }
         }
         for row in &piece.barriers {
-            let texts = self.texts_of(piece, row.name, OpKind::Barrier)?;
+            let texts = (self.name(piece, row.name)?, OpKind::Barrier.text().0);
             self.op(piece, false, &row.into(), texts)?;
         }
         Ok(())
     }
 
-    /// Description and type of an op. One that goes by its type has no description.
-    #[inline]
-    fn texts_of(&mut self, piece: &Tables, name: NameId, kind: OpKind) -> Result<(i64, i64)> {
-        let (name, kind) = (self.name(piece, name)?, kind.text().0);
-        Ok((if name == kind { EMPTY } else { name }, kind))
-    }
-
-    /// Description and type of a copy. RPD spells directions in several ways: the type keeps the spelling of the source.
+    /// Description and type of a copy. One that goes by its type has no description; RPD spells directions in several ways: the type keeps the spelling of the source.
     fn texts_of_copy(&mut self, piece: &Tables, name: NameId, direction: Direction) -> Result<(i64, i64)> {
         if name.is_some() && rtl_schema::dialect::copy_type(piece.strings.get(name)) == Some(direction) {
             return Ok((EMPTY, self.name(piece, name)?));
         }
-        self.texts_of(piece, name, OpKind::of_copy(direction))
+        let (name, kind) = (self.name(piece, name)?, OpKind::of_copy(direction).text().0);
+        Ok((if name == kind { EMPTY } else { name }, kind))
     }
 
     /// Writes an op with its link to a call and returns that; nothing where the op has no end.

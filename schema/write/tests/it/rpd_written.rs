@@ -64,10 +64,7 @@ fn held(tables: &Tables) -> Vec<String> {
     let tid = |tid: Option<i64>, call: Option<i64>| tid.filter(|_| call.is_none());
     let mut lines = Vec::new();
     for row in tables.dispatches.iter().filter(|row| row.duration.is_some()) {
-        let name = match text(row.name) {
-            "KernelExecution" | "Task" => "",
-            name => name,
-        };
+        let name = text(row.name);
         lines.push(format!(
             "kernel {name} {} at {} for {:?} by {:?} {:?} as {} {}",
             place(row.track),
@@ -253,4 +250,16 @@ fn another_session_of_rpd_finds_ids_that_are_free() -> Result {
     connection.execute("INSERT INTO rocpd_op VALUES (NULL, 0, 0, 0, 1, 2, 1, 1)", [])?;
     assert_eq!(connection.last_insert_rowid(), last + 1);
     Ok(())
+}
+
+#[test]
+fn a_kernel_without_a_name_stays_one() -> Result {
+    let path = fixture_in("two-kernels", Layout::Native);
+    Connection::open(&path)?
+        .execute("UPDATE rocpd_op SET description_id = NULL WHERE id = (SELECT min(id) FROM rocpd_op)", ())?;
+    let unnamed = |path: &Path| -> Result<usize> {
+        Ok(read(path)?.dispatches.iter().filter(|row| row.name == NameId::NONE).count())
+    };
+    assert_eq!([unnamed(&path)?, unnamed(&rpd(&path)?.0)?], [1, 1]);
+    check(&path, "a kernel without a name")
 }

@@ -5,16 +5,19 @@ mod ops;
 mod places;
 mod rows;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use rtl_schema::{Dialect, Error, Result, Select, StoredRun, Tables};
+use platform::regular;
+use rtl_schema::{Dialect, Result, Select, StoredRun, Tables};
 
 use self::places::Places;
 use self::rows::{Group, each_group};
 use crate::damage::{damaged, unread};
 use crate::facts::{FACTS, Facts};
-use crate::manifest::{MANIFEST, Manifest, manifest};
+use crate::manifest::{MANIFEST, Manifest, manifest, unreadable};
+
+/// The bytes of the largest file of facts that is read: some millions of named threads.
+const LARGEST_FACTS: u64 = 256 << 20;
 
 /// Makes every program with this crate read runs of data sets wherever it reads traces.
 pub fn read_as_traces() {
@@ -38,13 +41,6 @@ fn open(folder: &Path) -> Result<Box<dyn StoredRun>> {
     Ok(Box::new(Run { folder: folder.to_owned(), manifest, dialect }))
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| match source.kind() {
-        std::io::ErrorKind::NotFound => damaged(path, "the file is missing"),
-        _ => Error::Io { action: "read", path: path.to_owned(), source },
-    })
-}
-
 impl StoredRun for Run {
     fn dialect(&self) -> Dialect {
         self.dialect
@@ -60,7 +56,9 @@ impl StoredRun for Run {
 
     fn read(&self, select: &Select) -> Result<Tables> {
         let path = self.folder.join(FACTS);
-        let facts: Facts = serde_json::from_slice(&read(&path)?).map_err(|error| damaged(&path, error))?;
+        let facts: Facts = regular::read(&path, LARGEST_FACTS)
+            .map_err(|error| unreadable(&path, error))
+            .and_then(|text| serde_json::from_slice(&text).map_err(|error| damaged(&path, error)))?;
         let mut tables = Tables::default();
         facts.apply(&mut tables);
         tables.info.dialect = self.dialect;

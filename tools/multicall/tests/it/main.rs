@@ -8,4 +8,5 @@ mod installed;
 mod kept_lines;
 mod mistakes;
 mod packages;
+mod planted;
 mod wheel;

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use atomic_file::{AtomicFile, Destination, IfExists};
 use cli::Failure;
+use platform::permissions;
 use rtl_schema::{ProcessId, Select, Tables};
 use rtl_write::{ProcessInfo, RocpdWriter};
 
@@ -106,7 +107,7 @@ fn csv(job: &Job<'_>) -> Result<Written, Failure> {
     let is_csv = output.extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
     let prefix = if is_csv { output.with_extension("") } else { output.to_owned() };
     let prefix = if into_folder { output.join("") } else { prefix };
-    let _new = if into_folder { NewFolder::create(output)? } else { None };
+    let _new = if into_folder { NewFolder::create(output, job.rules().folder_mode())? } else { None };
     // In a folder every name holds a pid, so this first name is never the final one.
     let rules = match into_folder {
         true => atomic_file::Options { if_exists: IfExists::Replace, ..job.rules() },
@@ -134,8 +135,8 @@ struct NewFolder(PathBuf);
 
 impl NewFolder {
     /// Creates the folder; `None` where it exists.
-    fn create(path: &Path) -> Result<Option<Self>, Failure> {
-        match std::fs::create_dir(path) {
+    fn create(path: &Path, mode: u32) -> Result<Option<Self>, Failure> {
+        match permissions::create_folder(path, mode) {
             Ok(()) => Ok(Some(Self(path.to_owned()))),
             Err(_) if path.is_dir() => Ok(None),
             Err(error) => Err(Failure::usage(format!("cannot create {}: {error}", path.display()))

@@ -18,6 +18,7 @@ use std::thread::JoinHandle;
 
 use atomic_file::{AtomicFile, IfExists, NamedDir, Options};
 use cli::{Failure, ResultExt};
+use platform::permissions;
 use rtl_write::{NativeWriter, StringLog};
 use rustc_hash::FxHasher;
 
@@ -130,6 +131,9 @@ impl Checkpoint {
                 }
             }
             File::create(self.part())?;
+            let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
+            // A run of a data set takes the permissions from the part.
+            permissions::limit(&self.part(), Options { inputs: &inputs, ..Options::default() }.file_mode())?;
             StringLog::create(&strings)
         };
         let strings = create().with_context(|| format!("cannot write {}", self.output.display()))?;

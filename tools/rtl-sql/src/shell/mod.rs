@@ -96,5 +96,7 @@ fn history() -> Option<PathBuf> {
     let state =
         variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")))?.join("rtl");
     std::fs::create_dir_all(&state).ok()?;
-    Some(state.join("sql_history"))
+    let file = state.join("sql_history");
+    // A FIFO or a device is no history.
+    file.metadata().map_or(true, |found| found.is_file()).then_some(file)
 }

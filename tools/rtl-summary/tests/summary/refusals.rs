@@ -82,6 +82,26 @@ fn broken_json() {
 }
 
 #[test]
+fn json_that_is_broken_before_its_end() {
+    let folder = Folder::new();
+    let size = |value: &str| {
+        format!(r#"{{"rocprofiler-sdk-tool": [{{"agents": [{{"size": {value}, "type": 2}}]}}]}}"#)
+    };
+    for (value, fault) in [
+        ("NaN", "broken JSON (expected value at line 1 column 48)"),
+        ("1,,", "broken JSON (key must be a string at line 1 column 50)"),
+        (&"[".repeat(200), "broken JSON (recursion limit exceeded at line 1 column"),
+    ] {
+        folder.file("trace.json", size(value));
+        refused(&folder, "trace.json", fault);
+    }
+    folder.file("events.json", r#"{"traceEvents": [{"name": "gpu", "ph": "X"}], x"#);
+    refused(&folder, "events.json", "Chrome's trace format without events");
+    folder.file("events.json", r#"{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [@"#);
+    refused(&folder, "events.json", "broken JSON (no event before byte");
+}
+
+#[test]
 fn a_database_that_was_cut_off() {
     let folder = Folder::new();
     let whole = std::fs::read(support::fixture("steady-training-loop")).unwrap();

@@ -161,3 +161,58 @@ fn a_recorder_that_fails_ends_the_job_with_an_error() {
         "{output:?}"
     );
 }
+
+/// The commands of a list of a YAML file, without their quotes.
+fn commands(text: &str, key: &str) -> Vec<String> {
+    let mut lines = text.lines().skip_while(|line| line.trim() != format!("{key}:")).skip(1);
+    let items = lines.by_ref().take_while(|line| line.starts_with("    "));
+    let commands = items.filter_map(|line| line.trim().strip_prefix("- "));
+    commands.map(|command| command.trim_matches('\'').to_owned()).collect()
+}
+
+#[test]
+fn inputs_of_the_component_are_texts_and_no_commands() {
+    let kit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci");
+    let component = fs::read_to_string(kit.join("gitlab/gate.yml")).unwrap();
+    let action = fs::read_to_string(kit.join("github/action.yml")).unwrap();
+    let (_, action) = action.split_once("\nruns:\n").unwrap();
+    // An input is the value of a variable, and nowhere within a command.
+    for line in
+        action.lines().chain(component.lines()).filter(|line| line.contains("[[ ") || line.contains("${{"))
+    {
+        let key = line.trim().split_once(": ").map_or("", |(key, _)| key);
+        let is_variable =
+            !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        assert!(is_variable || ["job", "tags"].contains(&key), "{line}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (program, calls) = (folder.path().join("a kit/gpu-time"), folder.path().join("calls"));
+    fs::create_dir_all(folder.path().join("a kit")).unwrap();
+    fs::write(&program, "#!/bin/sh\nprintf '<%s>' \"$@\" >>calls\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir(folder.path().join("gpu-time")).unwrap();
+    fs::write(folder.path().join("gpu-time/comment.md"), "slower").unwrap();
+    let hostile = "x; touch planted $(touch planted) *";
+    for (shell, key) in [("sh", "script"), ("bash", "script"), ("sh", "after_script")] {
+        let commands = commands(&component, key);
+        assert!(
+            !commands.is_empty() && commands.iter().all(|command| !command.contains("[[ ")),
+            "{commands:?}"
+        );
+        let mut job = Command::new(shell);
+        job.args(["-e", "-c", &commands.join("\n")]).current_dir(folder.path());
+        job.env("GPU_TIME_KIT", "a kit").env("GPU_TIME_FLAGS", "--kernel 5% *").env("GITLAB_TOKEN", "t");
+        for name in ["RECORD", "BASELINE", "CANDIDATE", "RUNS"] {
+            job.env(format!("GPU_TIME_{name}"), hostile);
+        }
+        let ran = job.output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let expected = match key {
+            "script" => format!("<gate><--runs>{}<--kernel><5%><*>", format!("<{hostile}>").repeat(4)),
+            _ => "<comment><gpu-time/comment.md>".to_owned(),
+        };
+        assert_eq!(fs::read_to_string(&calls).unwrap(), expected, "{shell}");
+        fs::remove_file(&calls).unwrap();
+        assert!(!folder.path().join("planted").exists(), "an input was executed");
+    }
+}
