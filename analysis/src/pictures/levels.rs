@@ -49,6 +49,8 @@ pub(super) struct Cells {
     busy: u64,
     /// Time of each item in it in ns.
     times: [u64; 256],
+    /// The items with time in it: a cell is closed in proportion to these, because most traces have more cells than ops.
+    items: Vec<Item>,
     /// Ops that run on behind the cell: end and item.
     running: Vec<(i64, Item)>,
     /// Everything before has been added to `busy`, in ns.
@@ -65,6 +67,7 @@ impl Cells {
             at: 0,
             busy: 0,
             times: [0; 256],
+            items: Vec::new(),
             running: Vec::new(),
             until: i64::MIN,
         }
@@ -79,6 +82,9 @@ impl Cells {
     pub(super) fn add(&mut self, start: i64, end: i64, item: Item) {
         while start >= self.end() && self.at + 1 < self.cells.len() {
             self.next();
+            if self.running.is_empty() && self.items.is_empty() {
+                self.skip_until(start);
+            }
         }
         self.part(start, end, item);
         if end > self.end() {
@@ -86,11 +92,22 @@ impl Cells {
         }
     }
 
+    /// Moves on to a cell shortly before `start`, because nothing runs until then. One cell less than computed absorbs
+    /// rounding.
+    fn skip_until(&mut self, start: i64) {
+        let computed = (start.abs_diff(self.from) as f64 / self.length) as usize;
+        self.at = self.at.max(computed.saturating_sub(1).min(self.cells.len() - 1));
+    }
+
     /// Adds the part of an op that lies in the current cell.
     fn part(&mut self, start: i64, end: i64, item: Item) {
         let end = end.min(self.end());
+        let time = &mut self.times[usize::from(item.0)];
+        if *time == 0 {
+            self.items.push(item);
+        }
         // An op of length zero is seen, too.
-        self.times[usize::from(item.0)] += end.saturating_sub(start).max(1).unsigned_abs();
+        *time += end.saturating_sub(start).max(1).unsigned_abs();
         self.busy += end.saturating_sub(start.max(self.until)).max(0).unsigned_abs();
         self.until = self.until.max(end);
     }
@@ -108,12 +125,13 @@ impl Cells {
     }
 
     fn close(&mut self) {
-        let most = (1..=255_u8).max_by_key(|&item| (self.times[usize::from(item)], u8::MAX - item));
-        let item = most.filter(|&item| self.times[usize::from(item)] > 0).map_or(Item::NONE, Item);
-        if item != Item::NONE {
+        let time = |item: Item| self.times[usize::from(item.0)];
+        if let Some(item) = self.items.iter().copied().max_by_key(|&item| (time(item), u8::MAX - item.0)) {
             let share = (self.busy as f64 / self.length * 255.0).ceil();
             self.cells[self.at] = Cell { busy: share.clamp(1.0, 255.0) as u8, item };
-            self.times = [0; 256];
+        }
+        for item in self.items.drain(..) {
+            self.times[usize::from(item.0)] = 0;
         }
         self.busy = 0;
     }
@@ -175,12 +193,13 @@ mod tests {
         #[test]
         fn cells_hold_the_union_of_the_ops(
             mut ops in prop::collection::vec((0_i64..10_000, 0_i64..2_000, 1_u8..5), 1..20),
+            count in prop::sample::select(vec![16_usize, 512]),
         ) {
             ops.sort_unstable();
             let ops: Vec<_> = ops.into_iter().map(|(start, length, item)| (start, start + length, item)).collect();
             let to = ops.iter().map(|op| op.1).max().unwrap_or(0).max(1);
-            let cells = cells(16, to, &ops).remove(0);
-            let length = to as f64 / 16.0;
+            let cells = cells(count, to, &ops).remove(0);
+            let length = (to as f64 / count as f64).max(1.0);
             for (at, cell) in cells.iter().enumerate() {
                 let within = |moment: &i64| (at as f64 * length..(at + 1) as f64 * length).contains(&(*moment as f64));
                 let is_busy = |moment: &i64| ops.iter().any(|op| op.0 <= *moment && *moment < op.1);
