@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rtl_analysis::allocations::{self, Use};
-use rtl_schema::table::{Agent, AgentKind};
+use rtl_schema::table::AgentKind;
 use rtl_schema::{AgentId, Id, NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -138,9 +138,14 @@ fn framework_memory(tables: &Tables) -> Vec<CounterTrack> {
 
 fn monitors(tables: &Tables) -> Vec<CounterTrack> {
     let mut samples = Samples::default();
+    let mut gpus: FxHashMap<i64, AgentId> = FxHashMap::default();
+    for (id, agent) in (0..).map(AgentId).zip(&tables.agents) {
+        if agent.kind == AgentKind::Gpu {
+            gpus.entry(agent.number).or_insert(id);
+        }
+    }
     for monitor in &tables.monitors {
-        let is_gpu = |agent: &Agent| agent.kind == AgentKind::Gpu && agent.number == monitor.device;
-        let agent = tables.agents.iter().position(is_gpu).map(|number| AgentId(number as u32));
+        let agent = gpus.get(&monitor.device).copied();
         let name = tables.strings.get(monitor.name);
         let (group, name) = match agent {
             Some(agent) => (TrackGroup::Agent(agent), name.to_owned()),

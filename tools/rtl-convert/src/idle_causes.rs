@@ -4,6 +4,7 @@
 use rtl_analysis::idle::{self, Cause, IdlePiece};
 use rtl_schema::table::Dispatch;
 use rtl_schema::{AgentId, ProcessId, Tables};
+use rustc_hash::FxHashSet;
 
 use crate::event::{Event, Kind};
 use crate::tracks::{PerfettoTrack, PerfettoTracks, TrackGroup, TrackKind};
@@ -54,17 +55,11 @@ impl IdleCauses {
         (rows.processes, rows.agents) = (tables.processes.clone(), tables.agents.clone());
         rows.tracks = tables.tracks.clone();
         let pieces = idle::pieces(&rows);
-        let known =
-            |agent: AgentId| pieces.iter().any(|piece| piece.agent == agent && piece.cause != Cause::Unknown);
-        let mut of_agents: Vec<(AgentId, bool)> = Vec::new();
+        let known = pieces.iter().filter(|piece| piece.cause != Cause::Unknown);
+        let known: FxHashSet<AgentId> = known.map(|piece| piece.agent).collect();
         let mut events = Vec::new();
         for piece in &pieces {
-            let of_agent = of_agents.iter().find(|(agent, _)| *agent == piece.agent);
-            let is_known = of_agent.map_or_else(|| known(piece.agent), |&(_, is_known)| is_known);
-            if of_agent.is_none() {
-                of_agents.push((piece.agent, is_known));
-            }
-            if is_known {
+            if known.contains(&piece.agent) {
                 let group = TrackGroup::Agent(piece.agent);
                 let process = ProcessId(0);
                 let track = tracks.intern(PerfettoTrack { group, kind: TrackKind::Idle, process });

@@ -48,6 +48,8 @@ impl Lanes {
                 return lane;
             }
         }
+        // Most tracks have one lane, and a trace may have very many tracks.
+        self.open.reserve_exact(1);
         self.open.push(vec![end]);
         self.open.len() - 1
     }

@@ -18,11 +18,14 @@ use crate::names::EventNames;
 use crate::page_writer::PageSender;
 use crate::render_options::RenderOptions;
 use crate::sort::Sorted;
-use crate::tracks::{self, PerfettoTrack, TrackGroup};
+use crate::tracks::{self, PerfettoTrack, TrackGroup, TrackNames};
 use crate::utilization::Utilization;
 
 /// Bytes of a page: as many as a file takes without buffering them once more.
 pub const PAGE: usize = 1 << 18;
+
+/// Bytes of a page of counter tracks, which only a trace of very many GPUs has several of.
+const COUNTERS: usize = PAGE << 2;
 
 /// The tracks, groups and names of a trace.
 #[derive(Debug)]
@@ -32,6 +35,7 @@ pub struct TimelineLayout<'a> {
     pub tracks: Vec<PerfettoTrack>,
     /// The position of each track in its group.
     pub ranks: Vec<usize>,
+    pub track_names: TrackNames<'a>,
     pub groups: Vec<TrackGroup>,
     pub event_names: EventNames<'a>,
     pub options: RenderOptions,
@@ -39,7 +43,8 @@ pub struct TimelineLayout<'a> {
     pub span: (i64, i64),
     /// The trace has operators or steps of a framework: then ranges are no operators.
     pub of_framework: bool,
-    pids: FxHashMap<TrackGroup, u64>,
+    /// The position of each group, and its pid.
+    places: FxHashMap<TrackGroup, (usize, u64)>,
 }
 
 /// The events in time order, with all that is written beside them.
@@ -73,7 +78,8 @@ impl<'a> TimelineLayout<'a> {
             tables,
             tracks,
             ranks,
-            pids: pids(&groups, tables),
+            track_names: TrackNames::new(tables),
+            places: places(&groups, tables),
             groups,
             event_names: EventNames::new(&tables.strings, options.names, kernels),
             options,
@@ -83,28 +89,36 @@ impl<'a> TimelineLayout<'a> {
     }
 
     pub fn pid(&self, group: TrackGroup) -> u64 {
-        self.pids.get(&group).copied().unwrap_or_default()
+        self.places.get(&group).map_or(0, |&(_, pid)| pid)
+    }
+
+    /// The position of a group among all groups.
+    pub fn rank_of(&self, group: TrackGroup) -> Option<usize> {
+        self.places.get(&group).map(|&(rank, _)| rank)
     }
 
     /// Numbers from 1 that are neither a pid nor a tid of the trace.
     pub fn free_ids(&self) -> impl Iterator<Item = u64> + use<> {
         let threads = self.tracks.iter().filter_map(PerfettoTrack::tid);
-        let taken: HashSet<u64> = self.pids.values().copied().chain(threads).collect();
+        let taken: HashSet<u64> = self.places.values().map(|&(_, pid)| pid).chain(threads).collect();
         (1..).filter(move |id| !taken.contains(id))
     }
 }
 
 /// A process keeps its pid if no other process has it; other groups get small unused numbers.
-fn pids(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, u64> {
+fn places(groups: &[TrackGroup], tables: &Tables) -> FxHashMap<TrackGroup, (usize, u64)> {
+    let mut count: FxHashMap<Option<i64>, usize> = FxHashMap::default();
+    tables.processes.iter().for_each(|process| *count.entry(process.pid).or_default() += 1);
     let own = |group: &TrackGroup| {
         let TrackGroup::Process(id) = *group else { return None };
         let pid = tables.process(id).pid?;
-        let alone = tables.processes.iter().filter(|process| process.pid == Some(pid)).count() == 1;
+        let alone = count.get(&Some(pid)) == Some(&1);
         u64::try_from(pid).ok().filter(|&pid| alone && pid > 0 && i32::try_from(pid).is_ok())
     };
     let taken: HashSet<u64> = groups.iter().filter_map(own).collect();
     let mut free = (1..).filter(|pid| !taken.contains(pid));
-    groups.iter().map(|group| (*group, own(group).or_else(|| free.next()).unwrap_or_default())).collect()
+    let pid = |group| own(group).or_else(|| free.next()).unwrap_or_default();
+    groups.iter().map(pid).enumerate().zip(groups).map(|(place, group)| (*group, place)).collect()
 }
 
 /// A viewer format. What depends on the events before is done in their order; the rest may be done apart.
@@ -131,10 +145,16 @@ pub trait EventWriter {
 
     fn close(&mut self);
 
-    fn is_full(&self) -> bool;
+    /// About the bytes of the batch.
+    fn length(&self) -> usize;
 
     /// Takes the batch and begins the next one.
     fn take(&mut self) -> Self::Batch;
+
+    /// Takes the counter tracks, and the events where these come before them.
+    fn take_counters(&mut self) -> Self::Batch {
+        self.take()
+    }
 }
 
 impl EventStream {
@@ -168,7 +188,7 @@ impl EventStream {
             };
             let lane = lanes[track].place(event.start, event.start + event.duration);
             writer.event(layout, &event, lane, end);
-            if writer.is_full() {
+            if writer.length() >= PAGE {
                 pages.send(writer.take())?;
             }
             count += 1;
@@ -176,12 +196,18 @@ impl EventStream {
                 progress.advance(1 << 16);
             }
         }
-        for counter in utilization.counter_tracks().iter().chain(&self.counter_tracks) {
+        for counter in utilization.counter_tracks() {
+            writer.counter_track(layout, &counter);
+            if writer.length() >= COUNTERS {
+                pages.send(writer.take_counters())?;
+            }
+        }
+        for counter in &self.counter_tracks {
             writer.counter_track(layout, counter);
         }
         for event in &self.memory_events {
             writer.memory_event(layout, event);
-            if writer.is_full() {
+            if writer.length() >= PAGE {
                 pages.send(writer.take())?;
             }
         }

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use rtl_schema::table::{AgentKind, Process, Thread};
 use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::event::Kind;
 use crate::lanes::Stacking;
@@ -162,24 +162,63 @@ pub fn group_name(group: TrackGroup, tables: &Tables) -> String {
     }
 }
 
-/// The process of a queue beside those of others: `rank 3`, `Process 42` without a rank, both where a rank has several.
-fn owner_name(process: &Process, tables: &Tables) -> String {
-    let Some(rank) = process.rank else { return pid_name(process) };
-    let alone = tables.processes.iter().filter(|other| other.rank == process.rank).count() == 1;
-    if alone { format!("rank {rank}") } else { format!("rank {rank}, {}", pid_name(process)) }
-}
-
 fn pid_name(process: &Process) -> String {
     process.pid.map_or("Process".to_owned(), |pid| format!("Process {pid}"))
 }
 
-/// The name of a track within its group: `Queue 1`, `Thread 4243 (worker)`.
-pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
-    let owner = match tables.processes.len() {
-        0 | 1 => String::new(),
-        _ => format!(" ({})", owner_name(tables.process(track.process), tables)),
-    };
-    match track.kind {
+/// The names of tracks within their groups.
+#[derive(Debug)]
+pub struct TrackNames<'a> {
+    tables: &'a Tables,
+    threads: FxHashMap<(ProcessId, i64), Option<&'a str>>,
+    /// The ranks of several processes.
+    shared_ranks: FxHashSet<u32>,
+}
+
+impl<'a> TrackNames<'a> {
+    pub fn new(tables: &'a Tables) -> Self {
+        let mut threads = FxHashMap::default();
+        for Thread { process, tid, name, .. } in &tables.threads {
+            threads.entry((*process, *tid)).or_insert(name.as_deref());
+        }
+        let mut ranks = FxHashSet::default();
+        let known = tables.processes.iter().filter_map(|process| process.rank);
+        let shared_ranks = known.filter(|&rank| !ranks.insert(rank)).collect();
+        Self { tables, threads, shared_ranks }
+    }
+
+    /// The name of a track: `Queue 1`, `Thread 4243 (worker)`.
+    pub fn track(&self, track: &PerfettoTrack) -> String {
+        let owner = match self.tables.processes.len() {
+            0 | 1 => String::new(),
+            _ => format!(" ({})", self.owner(self.tables.process(track.process))),
+        };
+        match (track.kind, self.thread(track)) {
+            (TrackKind::Thread(tid), Some(name)) => format!("Thread {tid} ({name})"),
+            (kind, _) => track_name(kind, &owner),
+        }
+    }
+
+    /// The name of the thread of a track, if the trace has it.
+    pub fn thread(&self, track: &PerfettoTrack) -> Option<&'a str> {
+        let (TrackKind::Thread(tid), TrackGroup::Process(process)) = (track.kind, track.group) else {
+            return None;
+        };
+        *self.threads.get(&(process, tid))?
+    }
+
+    /// The process of a queue beside those of others: `rank 3`, `Process 42` without a rank, both where a rank has several.
+    fn owner(&self, process: &Process) -> String {
+        match process.rank {
+            None => pid_name(process),
+            Some(rank) if self.shared_ranks.contains(&rank) => format!("rank {rank}, {}", pid_name(process)),
+            Some(rank) => format!("rank {rank}"),
+        }
+    }
+}
+
+fn track_name(kind: TrackKind, owner: &str) -> String {
+    match kind {
         TrackKind::GpuRanges(stream) => format!("Stream {stream} ranges{owner}"),
         TrackKind::Profiler => "Profiler".to_owned(),
         TrackKind::Stream(stream) => format!("Stream {stream}{owner}"),
@@ -189,18 +228,8 @@ pub fn track_name(track: &PerfettoTrack, tables: &Tables) -> String {
         TrackKind::Idle => "Idle causes".to_owned(),
         TrackKind::Ranges => "Ranges".to_owned(),
         TrackKind::Unknown => "Unknown thread".to_owned(),
-        TrackKind::Thread(tid) => match thread_name(track, tables) {
-            Some(name) => format!("Thread {tid} ({name})"),
-            None => format!("Thread {tid}"),
-        },
+        TrackKind::Thread(tid) => format!("Thread {tid}"),
     }
-}
-
-/// The name of the thread of a track, if the trace has it.
-pub fn thread_name<'a>(track: &PerfettoTrack, tables: &'a Tables) -> Option<&'a str> {
-    let TrackKind::Thread(tid) = track.kind else { return None };
-    let of = |thread: &&Thread| thread.tid == tid && track.group == TrackGroup::Process(thread.process);
-    tables.threads.iter().find(of)?.name.as_deref()
 }
 
 #[cfg(test)]
@@ -213,7 +242,8 @@ mod tests {
         let process = |pid, rank| Process { pid: Some(pid), rank, ..Process::default() };
         let name = |tables: &Tables, at| {
             let group = TrackGroup::Agent(AgentId(0));
-            track_name(&PerfettoTrack { group, kind: TrackKind::Queue(1), process: ProcessId(at) }, tables)
+            let track = PerfettoTrack { group, kind: TrackKind::Queue(1), process: ProcessId(at) };
+            TrackNames::new(tables).track(&track)
         };
         tables.processes = vec![process(40, Some(3))];
         assert_eq!(name(&tables, 0), "Queue 1");

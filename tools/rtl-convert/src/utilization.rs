@@ -40,11 +40,19 @@ struct Gpu {
 }
 
 /// An amount in each step. A span over whole steps is stored as its first and last step, so that the cost of an op
-/// does not depend on its length.
+/// does not depend on its length. Only steps in which something begins or ends are stored: a trace may have 100,000 GPUs of
+/// a few ops each.
 #[derive(Debug, Default)]
-struct Amounts {
-    parts: Vec<i128>,
-    whole: Vec<i128>,
+struct Amounts(Vec<Change>);
+
+/// A step in which an amount changes.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    step: u32,
+    /// The amount of spans that cover a part of the step.
+    part: i128,
+    /// From this step on, the rate of spans that cover whole steps grows by this.
+    whole: i128,
 }
 
 impl Utilization {
@@ -96,30 +104,26 @@ impl Utilization {
         }
     }
 
-    pub fn counter_tracks(&self) -> Vec<CounterTrack> {
-        let mut counter_tracks = Vec::new();
-        for (agent, gpu) in (0..).map(AgentId).zip(&self.gpus) {
-            let Some(gpu) = gpu else { continue };
-            let step = self.step as f64;
-            let mut add = |name: &str, unit, amounts: &Amounts, scale: f64| {
-                if !amounts.parts.is_empty() {
-                    let samples = amounts.totals(self.step).into_iter().zip(0..).map(|(total, number)| {
-                        let time = self.start.saturating_add_unsigned(self.step.saturating_mul(number));
-                        (time, hundredths(total as f64 * scale / step))
-                    });
-                    let (group, name) = (TrackGroup::Agent(agent), name.to_owned());
-                    counter_tracks.push(CounterTrack { group, name, unit, samples: samples.collect() });
-                }
-            };
-            add(BUSY, "%", &gpu.busy, 100.0);
-            add("ops in flight", "mean", &gpu.work, 1.0);
-            if gpu.is_tied {
-                add("queue depth", "mean", &gpu.queued, 1.0);
-            }
+    /// The counter tracks of all GPUs, made one by one because together they may be large.
+    pub fn counter_tracks(&self) -> impl Iterator<Item = CounterTrack> + '_ {
+        let step = self.step as f64;
+        let gpus = (0..).map(AgentId).zip(&self.gpus).filter_map(|(agent, gpu)| Some((agent, gpu.as_ref()?)));
+        let amounts = gpus.flat_map(|(agent, gpu)| {
+            let group = TrackGroup::Agent(agent);
             // Bytes per nanosecond are gigabytes per second.
-            add("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
-        }
-        counter_tracks
+            let copied = ("copied", "GB/s", &gpu.copied, 1.0 / PARTS as f64);
+            let queued = gpu.is_tied.then_some(("queue depth", "mean", &gpu.queued, 1.0));
+            let of_ops = [(BUSY, "%", &gpu.busy, 100.0), ("ops in flight", "mean", &gpu.work, 1.0)];
+            of_ops.into_iter().chain(queued).chain([copied]).map(move |amounts| (group, amounts))
+        });
+        let amounts = amounts.filter(|(_, (_, _, amounts, _))| !amounts.0.is_empty());
+        amounts.map(move |(group, (name, unit, amounts, scale))| {
+            let samples = amounts.totals(self.step).into_iter().map(|(number, total)| {
+                let time = self.start.saturating_add_unsigned(self.step.saturating_mul(number));
+                (time, hundredths(total as f64 * scale / step))
+            });
+            CounterTrack { group, name: name.to_owned(), unit, samples: samples.collect() }
+        })
     }
 }
 
@@ -152,28 +156,49 @@ impl Amounts {
             return;
         }
         let last = if to <= end { first } else { ((to - 1) / step) as usize };
-        if self.parts.len() <= last {
-            self.parts.resize(last + 1, 0);
-            self.whole.resize(last + 2, 0);
-        }
         if first == last {
-            self.parts[first] += i128::from(to - from) * rate;
+            self.at(first).part += i128::from(to - from) * rate;
             return;
         }
-        self.parts[first] += i128::from(end - from) * rate;
-        self.parts[last] += i128::from(to - last as u64 * step) * rate;
-        self.whole[first + 1] += rate;
-        self.whole[last] -= rate;
+        self.at(first).part += i128::from(end - from) * rate;
+        self.at(first + 1).whole += rate;
+        let change = self.at(last);
+        change.part += i128::from(to - last as u64 * step) * rate;
+        change.whole -= rate;
     }
 
-    /// By step, then a zero.
-    fn totals(&self, step: u64) -> Vec<i128> {
+    /// The change in a step. Ops come by start, so that it is among the last ones.
+    #[inline]
+    fn at(&mut self, step: usize) -> &mut Change {
+        let step = step as u32;
+        let before = self.0.iter().rposition(|change| change.step <= step);
+        let at = before.map_or(0, |before| before + usize::from(self.0[before].step < step));
+        if self.0.get(at).is_none_or(|change| change.step != step) {
+            if self.0.is_empty() {
+                // Room for more would be most of the memory of a trace with very many GPUs.
+                self.0.reserve_exact(1);
+            }
+            self.0.insert(at, Change { step, part: 0, whole: 0 });
+        }
+        &mut self.0[at]
+    }
+
+    /// The steps in which the total is another one than in the step before, with the total; the last one is 0.
+    fn totals(&self, step: u64) -> Vec<(u64, i128)> {
+        let mut totals = Vec::with_capacity(self.0.len() + 2);
         let mut open = 0;
-        let total = |(at, whole): (usize, &i128)| {
-            open += whole;
-            self.parts.get(at).unwrap_or(&0) + open * i128::from(step)
-        };
-        self.whole.iter().enumerate().map(total).collect()
+        if self.0.first().is_some_and(|change| change.step > 0) {
+            totals.push((0, 0));
+        }
+        for (change, next) in self.0.iter().zip(self.0.iter().skip(1).map(Some).chain([None])) {
+            let at = u64::from(change.step);
+            open += change.whole;
+            totals.push((at, change.part + open * i128::from(step)));
+            if next.is_none_or(|next| u64::from(next.step) > at + 1) {
+                totals.push((at + 1, open * i128::from(step)));
+            }
+        }
+        totals
     }
 }
 
@@ -216,7 +241,27 @@ mod tests {
         let [_busy, running, queued] = values_of(&counters).try_into().unwrap();
         assert_eq!(running, [0.0, 0.3, 0.2, 1.0, 0.5, 0.0]);
         assert_eq!(queued, [0.8, 0.5 + 0.7, 0.4, 1.0, 0.5, 0.0]);
-        assert!(counters.counter_tracks().iter().any(|counter_track| counter_track.name == "queue depth"));
+        assert!(counters.counter_tracks().any(|counter_track| counter_track.name == "queue depth"));
+    }
+
+    #[test]
+    fn only_steps_with_another_value_are_stored() {
+        // Steps of 10 ns.
+        let mut counters = Utilization::new((0, 10_000));
+        counters.add(AgentId(0), &op(30, 5_000, None), None);
+        counters.add(AgentId(0), &op(9_000, 9_010, None), None);
+        let busy = counters.counter_tracks().next().map(|counter_track| counter_track.samples);
+        let changes = [
+            (0, 0.0),
+            (30, 100.0),
+            (40, 100.0),
+            (50, 100.0),
+            (4_990, 100.0),
+            (5_000, 0.0),
+            (9_000, 100.0),
+            (9_010, 0.0),
+        ];
+        assert_eq!(busy, Some(changes.to_vec()));
     }
 
     #[test]

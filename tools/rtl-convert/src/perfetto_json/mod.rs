@@ -17,10 +17,10 @@ use crate::event_args::EventArgs;
 use crate::flows::End;
 use crate::format::Format;
 use crate::kineto_header::{group_name, header, label};
-use crate::layout::{EventWriter, PAGE, TimelineLayout};
+use crate::layout::{EventWriter, TimelineLayout};
 use crate::names::SharedCache;
 use crate::text;
-use crate::tracks::{self, TrackGroup};
+use crate::tracks::TrackGroup;
 use crate::viewer;
 use render::{Batch, Placed, Renderings, Texts, microseconds};
 
@@ -65,7 +65,7 @@ impl Json {
         let at = layout.tracks[track];
         let own = at.tid().filter(|_| lane == 0);
         let tid = own.or_else(|| self.free_ids.next()).unwrap_or_default();
-        let name = tracks::track_name(&at, layout.tables);
+        let name = layout.track_names.track(&at);
         let name = if lane == 0 { name } else { format!("{name} (overlap {lane})") };
         let pid = layout.pid(at.group);
         self.metadata("thread_name", pid, Some(tid), "name", name.into());
@@ -239,8 +239,8 @@ impl EventWriter for Json {
         self.text("\n]}\n");
     }
 
-    fn is_full(&self) -> bool {
-        self.length + self.batch.text.len() >= PAGE
+    fn length(&self) -> usize {
+        self.length + self.batch.text.len()
     }
 
     fn take(&mut self) -> Batch {

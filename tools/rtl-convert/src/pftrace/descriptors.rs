@@ -53,7 +53,7 @@ pub fn thread(uuid: u64, tid: u64, track: usize, layout: &TimelineLayout<'_>, ou
         thread.number(thread_descriptor::PID, layout.pid(at.group));
         thread.number(thread_descriptor::TID, tid);
         // Viewers add the tid.
-        if let Some(name) = tracks::thread_name(at, layout.tables) {
+        if let Some(name) = layout.track_names.thread(at) {
             thread.text(thread_descriptor::THREAD_NAME, name);
         }
         thread.number(thread_descriptor::LEGACY_SORT_INDEX, layout.ranks[track] as u64);
@@ -65,7 +65,7 @@ pub fn lane(uuid: u64, parent: u64, track: usize, layout: &TimelineLayout<'_>, o
     let at: &PerfettoTrack = &layout.tracks[track];
     out.number(track_descriptor::UUID, uuid);
     out.number(track_descriptor::PARENT_UUID, parent);
-    out.text(track_descriptor::NAME, &tracks::track_name(at, layout.tables));
+    out.text(track_descriptor::NAME, &layout.track_names.track(at));
     out.number(track_descriptor::SIBLING_ORDER_RANK, layout.ranks[track] as u64);
     out.number(track_descriptor::SIBLING_MERGE_BEHAVIOR, track_descriptor::BY_SIBLING_MERGE_KEY);
     out.number(track_descriptor::SIBLING_MERGE_KEY_INT, track as u64 + 1);

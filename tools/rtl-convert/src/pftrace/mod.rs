@@ -18,7 +18,7 @@ use crate::event::Event;
 use crate::event_args::EventArgs;
 use crate::flows::End;
 use crate::format::Format;
-use crate::layout::{EventWriter, PAGE, TimelineLayout};
+use crate::layout::{EventWriter, TimelineLayout};
 use crate::tracks::{self, TrackGroup};
 use crate::{utilization, viewer};
 
@@ -197,8 +197,8 @@ impl EventWriter for Pftrace {
         self.batch.is_last = true;
     }
 
-    fn is_full(&self) -> bool {
-        self.batch.events.len() * EVENT + self.batch.beginning.len() >= PAGE
+    fn length(&self) -> usize {
+        self.batch.events.len() * EVENT + self.batch.beginning.len()
     }
 
     fn take(&mut self) -> Batch {
@@ -221,6 +221,11 @@ impl EventWriter for Pftrace {
         };
         std::mem::replace(&mut self.batch, next)
     }
+
+    fn take_counters(&mut self) -> Batch {
+        let Batch { beginning, now, stages, .. } = &mut self.batch;
+        Batch { beginning: std::mem::take(beginning), now: *now, stages: *stages, ..Batch::default() }
+    }
 }
 
 /// A file whose first moment is negative counts from there, because times have no sign.
@@ -229,7 +234,7 @@ fn time_of(time: i64, layout: &TimelineLayout<'_>) -> u64 {
 }
 
 fn parent(group: TrackGroup, layout: &TimelineLayout<'_>) -> u64 {
-    layout.groups.iter().position(|known| *known == group).map_or(0, |rank| rank as u64 + 1)
+    layout.rank_of(group).map_or(0, |rank| rank as u64 + 1)
 }
 
 #[cfg(test)]

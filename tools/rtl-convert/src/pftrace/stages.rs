@@ -64,11 +64,7 @@ impl Specifications {
         let at = &layout.tracks[track];
         // Perfetto versions without several GPUs would merge queues of equal names.
         self.specification(queue(track), interning, || {
-            format!(
-                "{} {}",
-                tracks::group_name(at.group, layout.tables),
-                tracks::track_name(at, layout.tables)
-            )
+            format!("{} {}", tracks::group_name(at.group, layout.tables), layout.track_names.track(at))
         });
         // Older versions show no name but that of the stage.
         let event_name = layout.event_names.number(event);
