@@ -152,7 +152,7 @@ fn row_span(rows: impl Iterator<Item = (i64, Option<i64>)>) -> Option<(i64, i64)
     rows.map(|(start, duration)| (start, start.saturating_add(duration.unwrap_or(0).max(0)))).reduce(wider)
 }
 
-fn wider(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
+pub(super) fn wider(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 

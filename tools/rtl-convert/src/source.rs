@@ -5,7 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use cli::{Failure, Progress};
-use rtl_analysis::region;
+use rtl_analysis::region::{self, PieceFilter};
 use rtl_schema::{Each, PieceSink, Select, Tables, Trace};
 
 use crate::partition::Partition;
@@ -78,20 +78,18 @@ impl Source {
     pub fn read(&self, select: &Select) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
-        let mut tables = self.trace.read(select)?;
+        let mut tables = match &self.filter {
+            Some(region) => self.read_region(select, region)?,
+            None => self.trace.read(select)?,
+        };
         self.cut_off.set(tables.info.cut_off());
-        if let Some(region) = &self.filter {
-            region::apply(&mut tables, region)
-                .map_err(|error| cli::filter::failure(self.trace.path(), error))?;
-        }
         if let Some(part) = &self.part {
             part.keep(&mut tables);
         }
         Ok(tables)
     }
 
-    /// Passes the rows to `each` in batches, as [`Trace::stream`] does. Ranges and shares of the time are known only when all rows are, so
-    /// a filtered trace is one batch.
+    /// Passes the rows to `each` in batches, as [`Trace::stream`] does.
     pub fn stream(
         &self,
         select: &Select,
@@ -108,16 +106,40 @@ impl Source {
     ) -> Result<Tables, Failure> {
         let size = std::fs::metadata(self.trace.path()).map_or(0, |file| file.len());
         let _progress = Progress::reading(size, "converting", !self.progress);
-        let mut sink = Selected { source: self, of_frameworks: OfFrameworks::default(), sink };
-        let Some(region) = &self.filter else {
-            let last = self.trace.stream_to(select, &mut sink)?;
-            self.cut_off.set(last.info.cut_off());
-            return Ok(last);
-        };
+        let of_frameworks = OfFrameworks::default();
+        let mut sink = Selected { source: self, of_frameworks, region: None, sink };
+        if let Some(region) = &self.filter {
+            if self.trace.is_one_piece() {
+                let mut tables = self.read_region(select, region)?;
+                sink.take(&mut tables)?;
+                return Ok(tables);
+            }
+            sink.region = PieceFilter::new(region, |select, each| {
+                let each = |piece: &mut Tables| {
+                    each(piece);
+                    Ok::<_, Failure>(())
+                };
+                self.trace.stream_to(select, &mut Each::new(each))
+            })?;
+            if sink.region.is_none() {
+                self.read_region(&Select::summary(), region)?;
+            }
+        }
+        let last = self.trace.stream_to(select, &mut sink)?;
+        self.cut_off.set(last.info.cut_off());
+        if let (Some(region), Some(pieces)) = (&self.filter, &sink.region)
+            && pieces.is_without_ops()
+        {
+            self.read_region(&Select::summary(), region)?;
+        }
+        Ok(last)
+    }
+
+    /// Reads the rows of a region at once: what cannot be read in pieces, or the reason why nothing of it is left.
+    fn read_region(&self, select: &Select, region: &region::Filter) -> Result<Tables, Failure> {
         let mut tables = self.trace.read(select)?;
         self.cut_off.set(tables.info.cut_off());
         region::apply(&mut tables, region).map_err(|error| cli::filter::failure(self.trace.path(), error))?;
-        sink.take(&mut tables)?;
         Ok(tables)
     }
 }
@@ -125,6 +147,7 @@ impl Source {
 struct Selected<'a, S> {
     source: &'a Source,
     of_frameworks: OfFrameworks,
+    region: Option<PieceFilter<'a>>,
     sink: &'a mut S,
 }
 
@@ -134,6 +157,9 @@ impl<S: PieceSink> PieceSink for Selected<'_, S> {
     type Error = S::Error;
 
     fn begin(&mut self, piece: &mut Tables) -> Result<Vec<S::Task>, S::Error> {
+        if let Some(region) = &mut self.region {
+            region.keep(piece);
+        }
         if let Some(part) = &self.source.part {
             part.keep(piece);
         }

@@ -4,7 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use regex_lite::Regex;
+use rtl_schema::{NameId, Tables};
+use rustc_hash::FxHashMap;
 
+use crate::names::kernel_keys::KernelKeys;
 use crate::{Error, Result};
 
 /// A pattern of kernel names, or the key of one kernel.
@@ -37,6 +40,40 @@ impl fmt::Display for KernelPattern {
             Self::Name(pattern) => pattern.fmt(formatter),
             Self::Key(number) => write!(formatter, "@k{number}"),
         }
+    }
+}
+
+/// The names that a pattern matches. Each name is looked at once, because a trace has far more rows.
+#[derive(Debug)]
+pub(super) struct MatchingKernels<'a> {
+    pattern: &'a KernelPattern,
+    keys: KernelKeys,
+    known: FxHashMap<NameId, bool>,
+}
+
+impl<'a> MatchingKernels<'a> {
+    /// `keys` are those of the whole trace; a pattern of names needs none.
+    pub(super) fn new(pattern: &'a KernelPattern, keys: KernelKeys) -> Self {
+        Self { pattern, keys, known: FxHashMap::default() }
+    }
+
+    pub(super) fn matches(&mut self, name: NameId, tables: &Tables) -> bool {
+        let Self { pattern, keys, known } = self;
+        *known.entry(name).or_insert_with(|| {
+            let stored = rtl_schema::identity(tables.strings.get(name));
+            match pattern {
+                KernelPattern::Key(number) => keys.name(*number) == Some(stored),
+                KernelPattern::Name(pattern) => {
+                    pattern.is_match(stored)
+                        || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
+                }
+            }
+        })
+    }
+
+    /// True if there were kernels, none of which matches.
+    pub(super) fn are_all_others(&self) -> bool {
+        !self.known.is_empty() && !self.known.values().any(|matches| *matches)
     }
 }
 

@@ -4,6 +4,7 @@ mod available;
 mod bound;
 mod filter;
 mod kernel_pattern;
+mod pieces;
 mod row_mask;
 mod steady;
 
@@ -13,8 +14,12 @@ use serde::{Deserialize, Serialize};
 pub use self::bound::Bound;
 pub use self::filter::Filter;
 pub use self::kernel_pattern::KernelPattern;
-use self::row_mask::RowMask;
+use self::kernel_pattern::MatchingKernels;
+pub use self::pieces::PieceFilter;
+use self::row_mask::{RowMask, Within};
+use self::steady::MainCalls;
 use crate::error::time;
+use crate::names::kernel_keys::KernelKeys;
 use crate::trace::overview;
 use crate::{Error, Result};
 
@@ -53,7 +58,9 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     let mut region = Region { filtered: true, ops_before, description, ..Region::default() };
     available::check_places(tables, filter)?;
     keep.places(tables, filter);
-    if let Some((from, to)) = window(tables, filter)? {
+    let is_limited = filter.from.is_some() || filter.to.is_some();
+    let span = if is_limited { overview::span(tables) } else { None };
+    if let Some((from, to)) = window(span, filter)? {
         if !row_mask::any_row_starts(tables, from, to) {
             return Err(empty_window(tables, from, to));
         }
@@ -62,15 +69,29 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
         region.end_ns = Some(to).filter(|&to| to < i64::MAX);
     }
     if let Some(name) = &filter.range {
-        keep.range(tables, name)?;
+        let within = Within::new(tables, name).ok_or_else(|| available::no_range(tables, name))?;
+        keep.range(tables, &within, 0);
     }
     if filter.steady {
-        let hull = keep.steady(tables)?;
-        region.start_ns = hull.map(|(from, _)| from);
-        region.end_ns = hull.map(|(_, to)| to);
+        let mut calls = MainCalls::default();
+        calls.add(tables, keep.dispatches());
+        let parts = calls.parts(tables)?;
+        region.start_ns = parts.as_ref().map(|parts| parts.hull.0);
+        region.end_ns = parts.as_ref().map(|parts| parts.hull.1);
+        if let Some(parts) = parts {
+            keep.steady(tables, &parts);
+        }
     }
     if let Some(pattern) = &filter.kernel {
-        keep.kernels(tables, pattern)?;
+        let keys = match pattern {
+            KernelPattern::Key(_) => KernelKeys::of(tables),
+            KernelPattern::Name(_) => KernelKeys::default(),
+        };
+        let mut kernels = MatchingKernels::new(pattern, keys);
+        keep.kernels(tables, &mut kernels);
+        if kernels.are_all_others() {
+            return Err(available::no_kernel(tables, pattern));
+        }
     }
     let is_about_ops = filter.kernel.is_some() || !filter.gpus.is_empty() || !filter.queues.is_empty();
     if ops_before > 0 && !keep.any_op() && (is_about_ops || !keep.any_other()) {
@@ -84,9 +105,9 @@ pub fn apply(tables: &mut Tables, filter: &Filter) -> Result<Region> {
     Ok(region)
 }
 
-/// The window from `from` to `to`, if either is set.
-fn window(tables: &Tables, filter: &Filter) -> Result<Option<(i64, i64)>> {
-    let Some(span) = overview::span(tables).filter(|_| filter.from.is_some() || filter.to.is_some()) else {
+/// The window from `from` to `to` of a trace with this span, if either is set.
+fn window(span: Option<(i64, i64)>, filter: &Filter) -> Result<Option<(i64, i64)>> {
+    let Some(span) = span.filter(|_| filter.from.is_some() || filter.to.is_some()) else {
         return Ok(None);
     };
     let from = filter.from.map_or(i64::MIN, |bound| bound.resolve(span));

@@ -1,16 +1,30 @@
 //! The rows that a filter keeps.
 
 use rtl_schema::table::{AgentKind, Track};
-use rtl_schema::{AgentId, NameId, ProcessId, Tables, TrackId};
-use rustc_hash::FxHashMap;
+use rtl_schema::{AgentId, ProcessId, Tables, TrackId};
 
 use super::filter::Filter;
-use super::kernel_pattern::KernelPattern;
-use super::{available, steady};
-use crate::Result;
+use super::kernel_pattern::MatchingKernels;
+use super::steady::SteadyParts;
 use crate::base::ops::Op;
 use crate::gpu_time::ranges::{Attribution, Cursor};
-use crate::names::kernel_keys::KernelKeys;
+
+/// The ranges of a name, with what ties rows to them.
+#[derive(Debug)]
+pub(super) struct Within {
+    attribution: Attribution,
+    /// By position, whether such a range encloses it.
+    within: Vec<bool>,
+}
+
+impl Within {
+    /// `None` where the trace has no range of this name.
+    pub(super) fn new(tables: &Tables, name: &str) -> Option<Self> {
+        let attribution = Attribution::of_all_rows(tables);
+        let within = tables.strings.lookup(name).and_then(|id| attribution.within(id))?;
+        Some(Self { attribution, within })
+    }
+}
 
 /// One flag for each row of each table that a region cuts.
 #[derive(Debug)]
@@ -133,12 +147,10 @@ impl RowMask {
         }
     }
 
-    /// Keeps the rows that ranges of this name enclose: ops as in the report on ranges, calls, operators, Python
-    /// frames and memory events by their thread, barriers by their start, ranges with all that lies inside.
-    pub(super) fn range(&mut self, tables: &Tables, name: &str) -> Result<()> {
-        let missing = || available::no_range(tables, name);
-        let attribution = Attribution::of_all_rows(tables);
-        let within = tables.strings.lookup(name).and_then(|id| attribution.within(id)).ok_or_else(missing)?;
+    /// Keeps the rows that ranges enclose: ops as in the report on ranges, calls, operators, Python frames and memory events by
+    /// their thread, barriers by their start, ranges with all that lies inside. The trace may have ranges before those of `tables`.
+    pub(super) fn range(&mut self, tables: &Tables, within: &Within, ranges_before: usize) {
+        let Within { attribution, within } = within;
         let holds = |position: u32| within[position as usize];
         let mut cursor = Cursor::default();
         for (row, kept) in self.dispatches.iter_mut().enumerate() {
@@ -155,7 +167,7 @@ impl RowMask {
             *kept = *kept && holds(attribution.call(tables, row));
         }
         for (row, kept) in self.ranges.iter_mut().enumerate() {
-            *kept = *kept && holds(attribution.range(row));
+            *kept = *kept && holds(attribution.range(ranges_before + row));
         }
         let operators = &tables.operators;
         for (row, kept) in self.operators.iter_mut().enumerate() {
@@ -170,58 +182,28 @@ impl RowMask {
         for (kept, event) in self.memory_events.iter_mut().zip(&tables.memory_events) {
             *kept = *kept && holds(attribution.thread_moment(event.process, event.tid, event.time));
         }
-        Ok(())
     }
 
-    /// Keeps the steady part of each GPU; the result reaches from the first to the last of them.
-    pub(super) fn steady(&mut self, tables: &Tables) -> Result<Option<(i64, i64)>> {
-        let windows = steady::windows(tables, &self.dispatches)?;
-        let hull = windows
-            .iter()
-            .map(|&(_, from, to)| (from, to))
-            .reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-        let Some(hull) = hull else { return Ok(None) };
-        let mut of_agent = vec![hull; tables.agents.len()];
-        for (agent, from, to) in windows {
-            if let Some(window) = of_agent.get_mut(agent.index()) {
-                *window = (from, to);
-            }
-        }
-        let inside = |track: TrackId, start: i64| {
-            let (from, to) = of_agent.get(tables.tracks.get(track).agent.index()).copied().unwrap_or(hull);
+    /// Keeps the steady part of each GPU.
+    pub(super) fn steady(&mut self, tables: &Tables, parts: &SteadyParts) {
+        self.ops(tables, |track, start| {
+            let (from, to) = parts.of_agent(tables.tracks.get(track).agent);
             from <= start && start < to
-        };
-        self.ops(tables, inside);
-        self.others(tables, hull.0, hull.1);
-        Ok(Some(hull))
+        });
+        self.others(tables, parts.hull.0, parts.hull.1);
     }
 
-    /// Keeps of all ops the dispatches of these kernels, of which the trace has at least one.
-    pub(super) fn kernels(&mut self, tables: &Tables, pattern: &KernelPattern) -> Result<()> {
-        let keys = match pattern {
-            KernelPattern::Key(_) => KernelKeys::of(tables),
-            KernelPattern::Name(_) => KernelKeys::default(),
-        };
-        let matches = |name: NameId| {
-            let stored = rtl_schema::identity(tables.strings.get(name));
-            match pattern {
-                KernelPattern::Key(number) => keys.name(*number) == Some(stored),
-                KernelPattern::Name(pattern) => {
-                    pattern.is_match(stored)
-                        || rtl_schema::demangle(stored).is_some_and(|full| pattern.is_match(&full))
-                }
-            }
-        };
-        let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+    /// Keeps of all ops the dispatches of these kernels.
+    pub(super) fn kernels(&mut self, tables: &Tables, kernels: &mut MatchingKernels<'_>) {
         for (kept, &name) in self.dispatches.iter_mut().zip(&tables.dispatches.name) {
-            *kept &= *known.entry(name).or_insert_with(|| matches(name));
-        }
-        if !known.is_empty() && !known.values().any(|matches| *matches) {
-            return Err(available::no_kernel(tables, pattern));
+            *kept &= kernels.matches(name, tables);
         }
         self.copies.fill(false);
         self.barriers.fill(false);
-        Ok(())
+    }
+
+    pub(super) fn dispatches(&self) -> &[bool] {
+        &self.dispatches
     }
 
     pub(super) fn any_op(&self) -> bool {

@@ -19,6 +19,7 @@ mod perfetto;
 mod perfetto_json;
 mod pftrace;
 mod readers;
+mod regions;
 mod rocprof;
 mod rocprofv3;
 mod split;
