@@ -1,6 +1,6 @@
 //! Evaluates the gates that the user set, and the exit code.
 
-use cli::Exit;
+use cli::{Exit, Failure};
 use rtl_analysis::compare::{Method, Reason};
 use serde::{Serialize, Serializer};
 
@@ -164,6 +164,25 @@ impl<'a> Gate<'a> {
 
     fn with_outcome(self, outcome: Outcome, message: impl Into<String>) -> Self {
         Self { outcome, message: message.into(), ..self }
+    }
+
+    /// The failure where nothing could be measured, or where the sides must be recorded alike and are not.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let is_other_recording = self.rule == Rule::Comparable && self.outcome != Outcome::Pass;
+        if !is_other_recording && self.outcome != Outcome::NotMeasured {
+            return None;
+        }
+        let hint = match self.rule {
+            Rule::Comparable => "without --require-comparable the report notes the differences",
+            Rule::Kernel => {
+                "--min-calls N and --min-share SHARE also gate kernels with fewer calls and less time"
+            }
+            Rule::Drift => "name more past runs, or leave out --history",
+            _ => "`rtl-summary --section trace,kernels` shows the contents of each side",
+        };
+        let message = format!("the gate on {} cannot be measured: {}", self.rule.title(), self.message);
+        let message = if is_other_recording { self.message.clone() } else { message };
+        Some(Failure::input(anyhow::anyhow!(message)).with_hint(hint))
     }
 
     /// Adds a kernel that fails, unless the settings allow it under this name.

@@ -16,7 +16,7 @@ mod noise;
 mod quantity;
 mod settings;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cli::{Exit, Failure, Output, Progress};
@@ -25,7 +25,7 @@ use crate::args::{Allow, Arguments, Command, Diff, Files, Inconclusive, Reading}
 use crate::comparison::Comparison;
 pub use crate::export::PagePart;
 use crate::export::{Exports, Report};
-use crate::gates::Outcome;
+use crate::gates::{Gate, Outcome};
 use crate::settings::Settings;
 
 const SAME: &str = "baseline and candidate are the same trace";
@@ -149,7 +149,11 @@ fn exit(
             out.warning(&format!("the gate on {} is undecided: {}", gate.rule.title(), gate.message));
         }
     }
-    Ok(gates::exit(report.gates, inconclusive))
+    let exit = gates::exit(report.gates, inconclusive);
+    match report.gates.iter().find_map(Gate::failure).filter(|_| exit == Exit::Input) {
+        Some(failure) => Err(failure),
+        None => Ok(exit),
+    }
 }
 
 /// The failure of sides that cannot be compared.
@@ -239,12 +243,24 @@ fn same_content(one: &Path, other: &Path) -> bool {
     if size(one) != size(other) {
         return false;
     }
-    let content = |path| {
-        let mut content = Vec::new();
-        rtl_schema::Input::open(path).ok()?.reader().ok()?.read_to_end(&mut content).ok().map(|_| content)
-    };
-    // Files of equal size are rarely different, so reading both costs little in all.
-    content(one).zip(content(other)).is_some_and(|(one, other)| one == other)
+    let content = |path| rtl_schema::Input::open(path).ok()?.reader().ok();
+    let contents = content(one).zip(content(other));
+    contents.is_some_and(|(one, other)| same_bytes(one, other).unwrap_or(false))
+}
+
+/// Traces may be larger than memory.
+fn same_bytes(mut one: impl Read, mut other: impl Read) -> io::Result<bool> {
+    let [mut bytes, mut others] = [(); 2].map(|()| vec![0; 1 << 18]);
+    loop {
+        let count = one.read(&mut bytes)?;
+        if count == 0 {
+            return Ok(other.read(&mut others)? == 0);
+        }
+        other.read_exact(&mut others[..count])?;
+        if bytes[..count] != others[..count] {
+            return Ok(false);
+        }
+    }
 }
 
 fn size(path: &Path) -> u64 {

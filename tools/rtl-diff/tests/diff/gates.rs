@@ -26,6 +26,15 @@ fn a_slower_kernel_fails_the_gate_and_is_named() {
 }
 
 #[test]
+fn a_gate_that_no_kernel_is_large_enough_for_says_so() {
+    let folder = Folder::new();
+    slowed(&folder);
+    let message = "the gate on any kernel cannot be measured: no kernel reaches the least number of calls";
+    let document = folder.json_of_failure(3, "--max-kernel 5% --min-calls 1000 a.db b.db", message);
+    assert_eq!(document["gates"][0]["outcome"], "not-measured");
+}
+
+#[test]
 fn two_runs_of_the_same_work_pass() {
     let folder = Folder::new();
     folder.trace("a.db", 1, &STEADY);

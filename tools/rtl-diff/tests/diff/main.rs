@@ -103,6 +103,16 @@ impl Folder {
         serde_json::from_str(&self.answer(code, &format!("{line} --to json"))).unwrap()
     }
 
+    /// The document of a comparison that ends with `code`, and with an error that contains `message` and a hint.
+    #[track_caller]
+    fn json_of_failure(&self, code: i32, line: &str, message: &str) -> serde_json::Value {
+        let run = self.run(&format!("{line} --to json"));
+        let (error, hint) = run.messages.split_once('\n').unwrap_or_default();
+        assert!(error.contains(message) && hint.starts_with("hint: "), "rtl-diff {line}\n{}", run.messages);
+        assert_eq!((run.code, hint.lines().count()), (code, 1), "rtl-diff {line}\n{}", run.answer);
+        serde_json::from_str(&run.answer).unwrap()
+    }
+
     fn read(&self, file: &str) -> String {
         std::fs::read_to_string(self.path(file)).unwrap()
     }

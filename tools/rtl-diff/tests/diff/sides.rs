@@ -133,6 +133,7 @@ fn differences_of_the_recording_are_told_and_can_be_forbidden() {
         document["differences"],
         serde_json::json!([{"what": "ROCm version", "baseline": "6.4.1", "candidate": "7.0.2"}])
     );
-    let document = folder.json(3, "--require-comparable a.db b.db");
+    let message = "the sides differ in ROCm version";
+    let document = folder.json_of_failure(3, "--require-comparable a.db b.db", message);
     assert_eq!(document["gates"][0]["outcome"], "fail");
 }
