@@ -234,7 +234,7 @@ impl Error {
             Self::Excessive { .. } => {
                 "the file may be damaged; views of a trace may only join, rename and aggregate its rows"
             }
-            Self::TooLarge { .. } => "--input-limit allows more; TMPDIR is the folder of the copy",
+            Self::TooLarge { .. } => "--max-memory allows more; TMPDIR is the folder of the copy",
             Self::NotRecorded { .. } => "`rtl summary` reports on a trace of any recorder",
             Self::TooNew { .. } => "update rtl",
             Self::Sqlite { .. } => "check the file with `sqlite3 FILE 'pragma integrity_check'`",

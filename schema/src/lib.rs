@@ -103,4 +103,4 @@ pub use signature::{qualified, shorten};
 pub use spool::set_input_limit;
 pub use strings::Strings;
 pub use tables::{Problem, ProblemKind, Problems, RecorderCost, StrayOps, Tables, TraceInfo};
-pub use trace::Trace;
+pub use trace::{Trace, last_opened};

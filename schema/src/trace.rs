@@ -1,5 +1,6 @@
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::content::{GZIP, SQLITE, foreign_database, not_a_trace};
 use crate::data_set::{self, StoredRun};
@@ -11,6 +12,13 @@ use crate::run_files::files_of;
 use crate::sqlite::Database;
 use crate::table::Process;
 use crate::{Dialect, Error, Result, Select, Tables};
+
+static LAST_OPENED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// The trace that this process opened last, for messages about work on traces that has no error of its own.
+pub fn last_opened() -> Option<PathBuf> {
+    LAST_OPENED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 /// An opened trace: its dialect is known, its rows are not read yet.
 #[derive(Debug)]
@@ -34,6 +42,7 @@ impl Trace {
     /// Any variant of [`crate::Error`]; each names the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
+        *LAST_OPENED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.to_owned());
         if let Some(run) = data_set::open(path)? {
             let dialect = run.dialect();
             return Ok(Self {

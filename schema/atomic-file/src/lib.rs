@@ -26,7 +26,7 @@ pub use directory::AtomicDir;
 pub use file::{AtomicFile, Writer};
 pub use gzip::{GzipBlock, GzipWriter};
 pub use private::{NamedDir, PrivateDir};
-pub use signals::{keep_on_signals, remove_on_signals};
+pub use signals::{exit, keep_on_signals, remove_on_signals};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -27,6 +27,13 @@ fn bits(signals: &[i32]) -> u64 {
     signals.iter().fold(0, |bits, signal| bits | 1 << (signal - 1))
 }
 
+/// Removes the temporaries of this process and ends it, from any thread, whatever the others do.
+pub fn exit(code: u8) -> ! {
+    let temporaries = temporaries();
+    temporaries.iter().for_each(|path| remove(path));
+    signals::exit_at_once(code)
+}
+
 /// A temporary that a signal removes, as long as this lives.
 #[derive(Debug)]
 pub(crate) struct Registered(PathBuf);

@@ -11,6 +11,7 @@ pub mod exec;
 pub mod folder;
 pub mod identity;
 pub mod liveness;
+pub mod memory;
 pub mod nameless;
 pub mod open_files;
 pub mod owner;

@@ -82,6 +82,11 @@ impl Handler {
     }
 }
 
+/// Ends this process with an exit code: no other thread and no library gets a turn.
+pub fn exit_at_once(code: u8) -> ! {
+    signal_hook::low_level::exit(code.into())
+}
+
 /// Ends this process as a signal does that no program handles.
 pub fn end_by(signal: i32) {
     cfg_select! {

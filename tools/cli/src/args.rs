@@ -11,8 +11,8 @@ pub trait CommandLine: Parser {
     /// The exit codes in the help: those that the tool can end with, and no others.
     const EXIT_CODES: &'static [Meaning] = &[Exit::SUCCESS, Exit::USAGE, Exit::UNREADABLE];
 
-    /// True for a tool that takes pipes and compressed traces: it makes copies of these, which `--input-limit` bounds.
-    const COPIES_INPUTS: bool = true;
+    /// True for a tool whose memory and temporary copies grow with traces: `--max-memory`.
+    const READS_TRACES: bool = true;
 
     /// True for a tool with several threads, which `--threads` bounds.
     const HAS_THREADS: bool = true;

@@ -58,6 +58,7 @@ const MOVED: &[Moved] = &[
     option("rtl-top", "--color", |_| Some(String::new())),
     option("rtl-trace", "--input-limit", |_| Some(String::new())),
     option("rtl-top", "--input-limit", |_| Some(String::new())),
+    option("", "--input-limit", |size| Some(format!("--max-memory {size}"))),
     option("rtl-top", "--threads", |_| Some(String::new())),
 ];
 
@@ -224,6 +225,12 @@ mod tests {
                 "--completions bash",
                 "--completions is now `rtl completions bash rtl-top`",
                 "rtl completions bash rtl-top",
+            ),
+            (
+                "rtl-sql",
+                "--input-limit=20G a.db",
+                "--input-limit is now `--max-memory 20G`",
+                "rtl-sql --max-memory 20G a.db",
             ),
             ("rtl-top", "--color never", "--color had no effect here and is gone", "rtl-top"),
         ] {

@@ -35,6 +35,10 @@ impl Output {
         Self { name: name.into(), report, messages, terminal: false, captured: None }
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub fn is_terminal(&self) -> bool {
         self.terminal && self.captured.is_none()
     }

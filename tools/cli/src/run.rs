@@ -10,10 +10,10 @@ use clap::{Arg, ArgAction, Command, ValueEnum};
 use clap_complete::Shell;
 
 use crate::args::CommandLine;
-use crate::{Exit, Failure, Output, moved, units};
+use crate::{Exit, Failure, Output, memory, moved, units};
 
 /// Ids of the flags that tools with inputs and threads have.
-const INPUT_LIMIT: &str = "input_limit";
+const MAX_MEMORY: &str = "max_memory";
 const THREADS: &str = "threads";
 
 /// The whole `main` of a tool: parses the command line, runs `tool`, prints its failure and returns the exit code.
@@ -66,7 +66,7 @@ pub fn call<Arguments: CommandLine>(
 ) -> Called {
     let (messages, read) = crate::output::shared();
     let mut out = Output::new("rtl", Box::new(std::io::sink()), Box::new(messages));
-    let (result, report) = out.capture(|out| parse_and_run(line, out, tool));
+    let (result, report) = out.capture(|out| parse_and_run(line, out, false, tool));
     drop(out);
     Called { result, report, messages: read() }
 }
@@ -76,7 +76,7 @@ fn run_with<Arguments: CommandLine>(
     out: &mut Output,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Exit {
-    let result = parse_and_run(line, out, tool).and_then(|exit| {
+    let result = parse_and_run(line, out, true, tool).and_then(|exit| {
         out.flush()?;
         Ok(exit)
     });
@@ -99,6 +99,7 @@ pub fn read_data_sets() {
 fn parse_and_run<Arguments: CommandLine>(
     line: impl IntoIterator<Item = OsString>,
     out: &mut Output,
+    is_program: bool,
     tool: impl FnOnce(Arguments, &mut Output) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     read_data_sets();
@@ -120,8 +121,13 @@ fn parse_and_run<Arguments: CommandLine>(
                 .unwrap_or_else(|| usage(&error, &command)));
         }
     };
-    if let Some(&bytes) = matches.try_get_one::<u64>(INPUT_LIMIT).ok().flatten() {
+    if let Some(&bytes) = matches.try_get_one::<u64>(MAX_MEMORY).ok().flatten() {
         rtl_schema::set_input_limit(bytes);
+        memory::set_limit(bytes);
+    }
+    // A library must not end its process.
+    if is_program && Arguments::READS_TRACES {
+        memory::watch(out.name().to_owned());
     }
     if let Some(&threads) = matches.try_get_one::<NonZero<usize>>(THREADS).ok().flatten() {
         threads::set_limit(threads);
@@ -138,13 +144,13 @@ fn with_common_flags<Arguments: CommandLine>() -> Command {
     let codes: Vec<String> =
         codes.iter().map(|(code, meaning)| format!("  {code:width$}  {meaning}")).collect();
     let ending = format!("{examples}Exit codes:\n{}", codes.join("\n"));
-    let limit = Arg::new(INPUT_LIMIT)
-        .long("input-limit")
+    let memory = Arg::new(MAX_MEMORY)
+        .long("max-memory")
         .value_name("SIZE")
         .value_parser(units::parse_bytes)
         .action(ArgAction::Set)
         .hide_short_help(true)
-        .help("The largest temporary copy of a pipe or compressed trace, such as 500M or 20G [default: 8G]");
+        .help("The most memory, and the largest temporary copy of a pipe or compressed trace, such as 500M or 20G [default: a quarter of the machine or its cgroup; 8G]");
     let threads = Arg::new(THREADS)
         .long("threads")
         .value_name("N")
@@ -155,7 +161,7 @@ fn with_common_flags<Arguments: CommandLine>() -> Command {
     command
         .after_long_help(ending)
         .max_term_width(100)
-        .args(Arguments::COPIES_INPUTS.then_some(limit))
+        .args(Arguments::READS_TRACES.then_some(memory))
         .args(Arguments::HAS_THREADS.then_some(threads))
 }
 

@@ -68,7 +68,7 @@ impl Parser for Arguments {}
 impl CommandLine for Arguments {
     const EXIT_CODES: &'static [Meaning] =
         &[("", "those of the verb, whose help lists them; of `rtl` itself:"), Exit::SUCCESS, Exit::USAGE];
-    const COPIES_INPUTS: bool = false;
+    const READS_TRACES: bool = false;
     const HAS_THREADS: bool = false;
 }
 

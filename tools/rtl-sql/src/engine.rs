@@ -48,6 +48,10 @@ impl Engine {
             .with("temp_directory", place.unwrap_or_default())
             .with("autoinstall_known_extensions", "false")
             .with("autoload_known_extensions", "false");
+        if let Some(limit) = cli::memory_limit() {
+            // DuckDB writes what is more to a file. The rest is for the tables of traces.
+            settings = settings.with("memory_limit", format!("{}B", limit / 5 * 4));
+        }
         for setting in ["threads", "external_threads"] {
             settings = settings.with(setting, threads::limit().to_string());
         }

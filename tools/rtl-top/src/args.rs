@@ -54,7 +54,7 @@ impl CommandLine for Arguments {
     ];
 
     // A recording that grows is followed where it is.
-    const COPIES_INPUTS: bool = false;
+    const READS_TRACES: bool = false;
     const HAS_THREADS: bool = false;
 }
 

@@ -83,7 +83,7 @@ impl CommandLine for Arguments {
     ];
 
     // Recordings are plain files, which are read where they are.
-    const COPIES_INPUTS: bool = false;
+    const READS_TRACES: bool = false;
 }
 
 impl Arguments {

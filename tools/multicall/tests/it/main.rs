@@ -6,6 +6,7 @@ mod data_sets;
 mod guides;
 mod installed;
 mod kept_lines;
+mod memory;
 mod mistakes;
 mod packages;
 mod planted;

@@ -71,15 +71,15 @@ fn copies_of_pipes_and_compressed_traces_have_a_limit() {
     let folder = Folder::new();
     large(&folder);
     assert!(Command::new("gzip").args(["-k", "-1"]).arg(folder.path("t.db")).status().unwrap().success());
-    let run = folder.run("--input-limit 100k t.db.gz");
+    let run = folder.run("--max-memory 100k t.db.gz");
     assert_eq!((run.code, run.answer.as_str()), (3, ""));
     assert_eq!(
         run.messages,
         "rtl-summary: error: a temporary copy would take more than 102400 bytes: t.db.gz\n\
-         hint: --input-limit allows more; TMPDIR is the folder of the copy\n"
+         hint: --max-memory allows more; TMPDIR is the folder of the copy\n"
     );
-    assert_eq!(folder.run("--input-limit 1G t.db.gz").code, 0);
-    let run = folder.run("--input-limit much t.db.gz");
+    assert_eq!(folder.run("--max-memory 1G t.db.gz").code, 0);
+    let run = folder.run("--max-memory much t.db.gz");
     assert_eq!(run.code, 2);
     assert!(run.messages.contains("not a size such as 500M or 2G"), "{}", run.messages);
 }
@@ -146,4 +146,19 @@ fn hostile_files_cost_what_their_size_allows() {
             code => panic!("{}: {code:?} {messages}", path.display()),
         }
     }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_summary_needs_at_most_40_bytes_an_op() {
+    /// What the program and its buffers take without ops.
+    const ITSELF: u64 = 24 << 20;
+    let folder = Folder::new();
+    let ops = 2_000_000;
+    generate(&Options { ops, ..Options::default() }, &folder.path("t.db")).unwrap();
+    for threads in [1, 2] {
+        let run = folder.run(&format!("-q --threads {threads} --max-memory {} t.db", ops * 40 + ITSELF));
+        assert_eq!((run.code, run.messages.as_str()), (0, ""), "{threads} threads");
+    }
+    assert_eq!(folder.run("-q --max-memory 1M t.db").code, 3, "more than the least limit");
 }
