@@ -18,6 +18,9 @@ const FASTEST: u64 = 8 << 30;
 
 const PAUSES: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(100)];
 
+/// The limit on a system that does not state its memory.
+const UNKNOWN: u64 = u64::MAX;
+
 static LIMIT: OnceLock<u64> = OnceLock::new();
 
 /// Sets the limit, before anything asks for it.
@@ -28,8 +31,8 @@ pub(crate) fn set_limit(bytes: u64) {
 /// The bytes of memory that this process may take: those of `--max-memory`, else a quarter of what the machine or the control group
 /// of this process has. `None` where neither is known.
 pub fn limit() -> Option<u64> {
-    let default = || Some(LIMIT.get_or_init(|| (available().unwrap_or(u64::MAX) / 4).max(LEAST)));
-    LIMIT.get().or_else(default).copied().filter(|&limit| limit < u64::MAX / 4)
+    let default = || available().map_or(UNKNOWN, |bytes| (bytes / 4).max(LEAST));
+    Some(*LIMIT.get_or_init(default)).filter(|&limit| limit != UNKNOWN)
 }
 
 /// Ends this process from now on when it takes more than the limit. Without a thread there is no limit.

@@ -136,11 +136,11 @@ impl<'a> PieceFilter<'a> {
     }
 }
 
-/// What filters need of all rows.
+/// The facts about all rows that filters need.
 #[derive(Default)]
 struct Whole {
     span: Option<(i64, i64)>,
-    /// Ranges and calls.
+    /// The rows that enclose ops: ranges and calls.
     host: Tables,
     /// The valid durations of each name in ns.
     totals: FxHashMap<NameId, i64>,

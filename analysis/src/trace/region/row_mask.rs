@@ -13,7 +13,7 @@ use crate::gpu_time::ranges::{Attribution, Cursor};
 #[derive(Debug)]
 pub(super) struct Within {
     attribution: Attribution,
-    /// By position, whether such a range encloses it.
+    /// Indexed by position: whether such a range encloses it.
     within: Vec<bool>,
 }
 

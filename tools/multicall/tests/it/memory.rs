@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 const KERNELS: usize = 400_000;
 
 fn large(path: &Path) {
-    let mut text = r#"{"traceEvents":["#.to_owned();
+    let mut text =
+        r#"{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"AMD"}],"traceEvents":["#.to_owned();
     for number in 0..KERNELS {
         let before = if number > 0 { "," } else { "" };
         write!(
