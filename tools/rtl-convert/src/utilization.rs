@@ -216,7 +216,7 @@ mod tests {
     fn values_of(counters: &Utilization) -> Vec<Vec<f64>> {
         let values =
             |counter_track: CounterTrack| counter_track.samples.into_iter().map(|(_, value)| value).collect();
-        counters.counter_tracks().into_iter().map(values).collect()
+        counters.counter_tracks().map(values).collect()
     }
 
     fn values(end: i64, ops: &[(i64, i64, Option<u64>)]) -> Vec<Vec<f64>> {

@@ -151,7 +151,7 @@ fn hostile_files_cost_what_their_size_allows() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_summary_needs_at_most_40_bytes_an_op() {
-    /// What the program and its buffers take without ops.
+    /// The memory in bytes of the program and its buffers, without ops.
     const ITSELF: u64 = 24 << 20;
     let folder = Folder::new();
     let ops = 2_000_000;
