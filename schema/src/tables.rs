@@ -161,7 +161,7 @@ pub struct StrayOps {
     pub count: u64,
     /// The name of the first one.
     pub name: String,
-    /// Its start in ns.
+    /// Start of the first one in ns.
     pub start_ns: i64,
     /// How long before the others it starts, in ns; negative for one behind them.
     pub before_ns: i64,

@@ -266,7 +266,7 @@ impl<'a> Launched<'a> {
         self.launches().map(|row| row as u32).filter(|&row| self.is_in_flight(row)).collect()
     }
 
-    /// Those of these launches that the end of the recording cut: queued ones, and the last before them of each process, which may
+    /// The launches among these that the end of the recording cut: queued ones, and the last before them of each process, which may
     /// have been running.
     pub(super) fn cut_by_the_end(&self, launches: &[u32]) -> Vec<u32> {
         if self.in_flight_from.iter().all(|&from| from == i64::MAX) {

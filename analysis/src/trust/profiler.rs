@@ -77,7 +77,7 @@ pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
     is_much(cost).then(|| Reason::new("profiler-cost", cost.unsigned_abs(), wall.unsigned_abs(), sentence))
 }
 
-/// What CUPTI states beside its own work: that of the runtime, which the program needs, and waits for a queue that is full.
+/// CUPTI also states work that is not its own: that of the runtime, which the program needs, and waits for a queue that is full.
 const OF_THE_PROGRAM: [&str; 3] = ["Loading", "Compiler", "Command Buffer Full"];
 
 /// The time from a moment to another that the profiler states for itself, in ns.
