@@ -86,7 +86,7 @@ fn waits(name: &str, kind: SpanKind) -> bool {
     };
     match kind {
         // An operator that waits does so for the GPU or for another rank.
-        SpanKind::Operator => false,
+        SpanKind::Operator | SpanKind::Step => false,
         SpanKind::Range => {
             has_word(&WAITING[..9]) || has_word(&["request", "requests"]) && has_word(&["wait", "next"])
         }

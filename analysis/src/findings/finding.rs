@@ -33,6 +33,9 @@ pub struct Finding {
     pub look: String,
     /// The change that usually helps.
     pub help: String,
+    /// The time in ns that all GPUs lose together, by which findings are ordered.
+    #[serde(skip)]
+    pub(super) total_ns: i64,
     /// The time in ns that each GPU loses, by its position.
     #[serde(skip)]
     pub(super) by_gpu: Vec<i64>,
@@ -56,6 +59,7 @@ impl Finding {
             cost_ns: total / count.max(1) as i64,
             share: if wall == 0 { 0.0 } else { total as f64 / wall as f64 },
             gpus: if count == gpus.len() { Vec::new() } else { numbers },
+            total_ns: sum(&mut by_gpu.iter().copied()),
             by_gpu,
             ..Self::default()
         }
@@ -83,6 +87,6 @@ impl Finding {
         let gpus = inputs.gpus().len().max(1) as i64;
         let (total, wall) = (total_ns.max(0), inputs.wall_ns());
         let share = if wall == 0 { 0.0 } else { total as f64 / wall as f64 };
-        Self { id: id.to_owned(), cost_ns: total / gpus, share, ..Self::default() }
+        Self { id: id.to_owned(), cost_ns: total / gpus, share, total_ns: total, ..Self::default() }
     }
 }

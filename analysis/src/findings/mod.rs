@@ -8,6 +8,7 @@ mod activity;
 mod alloc_in_loop;
 mod blocking_copy;
 mod copies_alone;
+mod drift;
 mod exposed_comm;
 mod finding;
 mod first_call;
@@ -37,7 +38,7 @@ use crate::trust::Health;
 type Rule = fn(&Inputs<'_>) -> Vec<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     |inputs| straggler::finding(inputs).into_iter().collect(),
     |inputs| imbalance::finding(inputs).into_iter().collect(),
     |inputs| exposed_comm::finding(inputs).into_iter().collect(),
@@ -50,6 +51,7 @@ const RULES: [Rule; 13] = [
     launch_bound::findings,
     idle_queued::findings,
     idle_unknown::findings,
+    drift::findings,
     |inputs| tail_kernel::finding(inputs).into_iter().collect(),
 ];
 
@@ -58,7 +60,7 @@ const RULES: [Rule; 13] = [
 pub struct Findings {
     /// The time of the GPUs.
     pub headline: Headline,
-    /// All findings from [`LEAST`] of the wall time, most cost first.
+    /// All findings from [`LEAST`] of the wall time, in the order of what all GPUs lose together, most first.
     pub findings: Vec<Finding>,
 }
 
@@ -68,7 +70,7 @@ pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
     let inputs = Inputs::of(analysis);
     let mut findings: Vec<Finding> =
         RULES.iter().flat_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.cost_ns));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.total_ns));
     let mut findings = self_check::keep_consistent(&inputs, findings);
     findings.splice(..0, untrustworthy::finding(health));
     Findings { headline: Headline::of(&inputs), findings }

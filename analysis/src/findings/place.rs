@@ -47,9 +47,6 @@ const STANDARD: [&str; 22] = [
     "re",
 ];
 
-/// The name of steps of torch.profiler, which says nothing about a place.
-const PROFILER_STEP: &str = "ProfilerStep";
-
 /// The names around sites of one GPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places<'a> {
@@ -69,9 +66,8 @@ pub(super) struct Part<'a> {
 impl<'a> Places<'a> {
     /// The spans of a chain with their names, innermost first, without steps of torch.profiler.
     pub(super) fn spans(self, path: PathId) -> impl Iterator<Item = (&'a str, SpanKind)> + Clone {
-        let spans = self.losses.paths.spans(path);
-        let spans = spans.map(move |(name, kind)| (self.tables.strings.get(name), kind));
-        spans.filter(|(name, _)| !name.starts_with(PROFILER_STEP))
+        let spans = self.losses.paths.spans(path).filter(|(_, kind)| *kind != SpanKind::Step);
+        spans.map(move |(name, kind)| (self.tables.strings.get(name), kind))
     }
 
     pub(super) fn activity(self, site: Site) -> Option<Activity> {

@@ -13,14 +13,46 @@ use crate::gpu_time::kernels::Group;
 use crate::gpu_time::ranges::Repeated;
 use crate::names::kernel_names::KernelNames;
 
-/// Fewer calls have no usual duration.
-const LEAST_CALLS: usize = 5;
+/// How calls are known to do the same work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// They have one launch shape and one position in their steps.
+    Steps,
+    /// They have one launch shape.
+    Shape,
+}
+
+impl Evidence {
+    /// Fewer calls have no usual duration.
+    fn least_calls(self) -> usize {
+        match self {
+            Self::Steps => 5,
+            Self::Shape => 20,
+        }
+    }
+
+    /// At least this part of the calls of one work is usual.
+    fn usual(self) -> f64 {
+        match self {
+            Self::Steps => 0.5,
+            Self::Shape => ALIKE,
+        }
+    }
+
+    /// Fewer late calls may have another work: one layer of a network is often larger than the others.
+    fn least_late(self) -> usize {
+        match self {
+            Self::Steps => 1,
+            Self::Shape => 2,
+        }
+    }
+}
 
 /// Calls within this part of the median are usual.
 const NEAR: f64 = 0.1;
 
-/// At least this part of the calls of one work is usual, where steps tell which calls these are, and where nothing does.
-const MOST: [f64; 2] = [0.5, 0.8];
+/// From this part of the late calls on, which take nearly the same time, they are alike.
+const ALIKE: f64 = 0.8;
 
 /// From this many times the median a call is late.
 const LATE: f64 = 1.25;
@@ -205,7 +237,9 @@ impl LateInputs<'_> {
         });
         let late = |(work, Calls { calls, .. }): (Work, Calls)| {
             let mut late = LateCalls::default();
-            calls.into_iter().for_each(|mut calls| late.add(&dispatches.duration, &mut calls, MOST[0]));
+            calls
+                .into_iter()
+                .for_each(|mut calls| late.add(&dispatches.duration, &mut calls, Evidence::Steps));
             (work.kernel(), late)
         };
         let of_gpus = threads::map(works, |works| works.into_iter().map(late).collect::<Vec<_>>());
@@ -257,8 +291,8 @@ impl LateInputs<'_> {
             let late = |(work, parts): &mut (Work, Vec<Vec<Call>>)| {
                 let mut late = LateCalls::default();
                 match parts.as_mut_slice() {
-                    [calls] => late.add(&dispatches.duration, calls, MOST[1]),
-                    parts => late.add(&dispatches.duration, &mut parts.concat(), MOST[1]),
+                    [calls] => late.add(&dispatches.duration, calls, Evidence::Shape),
+                    parts => late.add(&dispatches.duration, &mut parts.concat(), Evidence::Shape),
                 }
                 (work.kernel(), late)
             };
@@ -276,9 +310,9 @@ fn most_excess(group: &Group) -> f64 {
 }
 
 impl LateCalls {
-    /// Adds the calls of one work, of which at least the part `most` must be usual. Reorders them.
-    fn add(&mut self, durations: &Durations, calls: &mut [Call], most: f64) {
-        if calls.len() < LEAST_CALLS {
+    /// Adds the calls of one work. Reorders them.
+    fn add(&mut self, durations: &Durations, calls: &mut [Call], evidence: Evidence) {
+        if calls.len() < evidence.least_calls() {
             return;
         }
         let length = |call: &Call| call.length(durations);
@@ -289,13 +323,13 @@ impl LateCalls {
         }
         let near = (NEAR * median as f64) as i64;
         let is_near = |call: &&Call| (length(call) - median).abs() <= near;
-        if (calls.iter().filter(is_near).count() as f64) < most * calls.len() as f64 {
+        if (calls.iter().filter(is_near).count() as f64) < evidence.usual() * calls.len() as f64 {
             return;
         }
         let mut late: Vec<Call> =
             (calls.iter().copied()).filter(|call| length(call) as f64 >= LATE * median as f64).collect();
         late.sort_unstable_by_key(|call| (length(call), call.row()));
-        if are_alike(&late, length) {
+        if are_alike(&late, length) || (1..evidence.least_late()).contains(&late.len()) {
             return;
         }
         self.of += calls.len() as u64;
@@ -321,7 +355,7 @@ fn are_alike(late: &[Call], length: impl Fn(&Call) -> i64) -> bool {
     let median = length(&late[late.len() / 2]);
     let near = (NEAR * median as f64) as i64;
     let alike = late.iter().filter(|call| (length(call) - median).abs() <= near).count();
-    alike as f64 >= MOST[1] * late.len() as f64
+    alike as f64 >= ALIKE * late.len() as f64
 }
 
 #[cfg(test)]
@@ -342,7 +376,7 @@ mod tests {
             let mut calls: Vec<Call> =
                 durations.short().iter().enumerate().map(|(row, &short)| Call::new(row as u32, short)).collect();
             let mut found = LateCalls::default();
-            found.add(&durations, &mut calls, MOST[0]);
+            found.add(&durations, &mut calls, Evidence::Steps);
             found.worst.sort_unstable_by_key(|&(_, row)| row);
 
             let mut sorted = lengths.clone();
@@ -350,14 +384,14 @@ mod tests {
             let median = sorted.get(lengths.len() / 2).copied().unwrap_or_default();
             let usual = lengths.iter().filter(|&&length| (length - median).abs() as f64 <= NEAR * median as f64);
             let is_usual =
-                lengths.len() >= LEAST_CALLS && usual.count() as f64 >= MOST[0] * lengths.len() as f64;
+                lengths.len() >= 5 && usual.count() as f64 >= 0.5 * lengths.len() as f64;
             let late = lengths.iter().zip(0..).filter(|&(&length, _)| length as f64 >= LATE * median as f64);
             let late: Vec<(i64, u32)> = late.map(|(&length, row)| (length, row)).collect();
             let mut of_late: Vec<i64> = late.iter().map(|&(length, _)| length).collect();
             of_late.sort_unstable();
             let middle = of_late.get(of_late.len() / 2).copied().unwrap_or_default();
             let alike = of_late.iter().filter(|&&length| (length - middle).abs() as f64 <= NEAR * middle as f64);
-            let is_other_work = late.len() > 1 && alike.count() as f64 >= MOST[1] * late.len() as f64;
+            let is_other_work = late.len() > 1 && alike.count() as f64 >= ALIKE * late.len() as f64;
             let is_usual = is_usual && !is_other_work;
             let expected: Vec<(i64, u32)> = match is_usual {
                 true => late.iter().map(|&(length, row)| (length - median, row)).collect(),

@@ -4,6 +4,7 @@ pub mod allocations;
 pub mod api;
 pub mod copies;
 pub mod distribution;
+pub(crate) mod drift;
 pub mod kernels;
 pub(crate) mod late_calls;
 pub mod memory;

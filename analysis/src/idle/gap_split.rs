@@ -9,10 +9,13 @@ use super::paths::{PathId, SpanKind};
 use super::pieces::Piece;
 use super::tally::{Gap, Tally};
 
-/// Code of a thread that takes so long in ns between two calls is a cause of its own, whatever the thread waited for before.
-/// Where it also takes [`UNUSUAL`] times as long as usual, it is no part of the thread's pace.
-pub(super) const OWN_WORK: u64 = 200_000;
+/// Code of a thread that takes so long in ns between two calls, and [`UNUSUAL`] times as long as usual, is no part of its pace.
+pub(super) const STALL: u64 = 200_000;
 pub(super) const UNUSUAL: u64 = 10;
+
+/// Code that takes so long in ns is a cause of its own, whatever the thread waited for before. A [`STALL`] is where a range or a Python
+/// function names the code.
+const OWN_WORK: u64 = 1_000_000;
 
 /// No launch takes so long in ns by itself.
 const LONG_LAUNCH: u64 = 1_000_000;
@@ -68,7 +71,7 @@ impl GapSplit<'_> {
         }
         let kind = match cause {
             Cause::Loading => LossKind::Blocking(cause),
-            _ if is_call && self.is_first && length >= OWN_WORK => LossKind::First,
+            _ if is_call && self.is_first && length >= STALL => LossKind::First,
             _ if is_call && length >= LONG_LAUNCH => LossKind::Stall,
             _ => LossKind::Pace,
         };
@@ -81,7 +84,10 @@ impl GapSplit<'_> {
     fn add_code(&mut self) {
         let length = self.code.iter().map(Piece::length).sum();
         // What takes long has not become late by a blocking call.
-        let own = if length >= OWN_WORK { length } else { self.charge(length) };
+        let is_named = |piece: &&Piece| matches!(piece.innermost, Some(SpanKind::Range | SpanKind::Python));
+        let named: u64 = self.code.iter().filter(is_named).map(Piece::length).sum();
+        let own_work = if named >= length - named { STALL } else { OWN_WORK };
+        let own = if length >= own_work { length } else { self.charge(length) };
         self.gap.own[Cause::Host as usize] += own;
         // The calls bear its beginning.
         let mut borne = length - own;

@@ -4,7 +4,7 @@ use rtl_schema::{NameId, Tables};
 
 use super::blocked::{AHEAD, BlockingCalls};
 use super::cause::Cause;
-use super::gap_split::{GapSplit, OWN_WORK, UNUSUAL};
+use super::gap_split::{GapSplit, STALL, UNUSUAL};
 use super::losses::{LossKind, Losses, LostPart, Site};
 use super::paths::{PathId, Paths};
 use super::pieces::{Cursor, Piece};
@@ -238,7 +238,7 @@ impl<'a> GpuSweep<'a> {
                 gap.own[rest as usize] += length - late - gap.waiting;
                 self.tally.add_place(Cause::Host, NOWHERE, late);
                 self.keep_piece(Cause::Host, [from, queued], NOWHERE);
-                let kind = if late >= OWN_WORK { LossKind::Stall } else { LossKind::Pace };
+                let kind = if late >= STALL { LossKind::Stall } else { LossKind::Pace };
                 lost.push((kind, Site::NONE, self.part([from, queued], [from, to], after)));
                 if gap.waiting == 0 {
                     lost.push((LossKind::Pace, Site::NONE, self.part([queued, to], [from, to], after)));
@@ -270,7 +270,7 @@ impl<'a> GpuSweep<'a> {
         let Self { tally, losses, paths, pieces, followed, threads, .. } = self;
         let Followed { cursor, calls } = &mut followed[thread];
         let history = threads.get(thread);
-        let stall = OWN_WORK.max(history.usual.saturating_mul(UNUSUAL));
+        let stall = STALL.max(history.usual.saturating_mul(UNUSUAL));
         let is_first = threads.is_first(gap.after);
         let code = Vec::new();
         let mut split =

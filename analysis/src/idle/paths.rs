@@ -9,6 +9,8 @@ pub(crate) enum SpanKind {
     Operator,
     Python,
     Range,
+    /// A step of torch.profiler.
+    Step,
 }
 
 /// A chain of spans, by the position of its innermost one in [`Paths`].

@@ -16,6 +16,10 @@ use rtl_schema::table::Direction;
 /// A copy to the host of at most this size in bytes reads a result, such as a loss or the tokens of a batch.
 const RESULT: u64 = 4096;
 
+/// The beginnings of the names of ranges that torch makes itself: steps say nothing about a place, and optimizers are operators.
+const RANGES_OF_TORCH: [(&str, SpanKind); 2] =
+    [("ProfilerStep", SpanKind::Step), ("Optimizer.", SpanKind::Operator)];
+
 /// One thread: rows by start.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
@@ -57,6 +61,8 @@ pub(super) struct Threads<'a> {
     causes: Vec<Option<Cause>>,
     /// Indexed by name: whether a span of it compiles.
     compiles: Vec<bool>,
+    /// The names of ranges that torch makes itself, and what they are.
+    of_torch: Vec<(NameId, SpanKind)>,
     /// Indexed by name: the first start in ns of a kernel.
     first_starts: Vec<i64>,
     /// Rows of calls that say they return early and do not.
@@ -71,6 +77,7 @@ impl<'a> Threads<'a> {
             threads: FirstUseMap::default(),
             causes: vec![None; tables.strings.len()],
             compiles: vec![false; tables.strings.len()],
+            of_torch: Vec::new(),
             first_starts: Vec::new(),
             blocking: FxHashMap::default(),
         };
@@ -80,6 +87,8 @@ impl<'a> Threads<'a> {
         for (id, text) in tables.strings.iter() {
             threads.causes[id.index()] = of_function(text);
             threads.compiles[id.index()] = is_compilation(text);
+            let of_torch = RANGES_OF_TORCH.into_iter().find(|(start, _)| text.starts_with(start));
+            threads.of_torch.extend(of_torch.map(|(_, kind)| (id, kind)));
         }
         threads.first_starts = first_starts(tables);
         threads.blocking = blocking_copies(tables, times, &threads.causes);
@@ -185,6 +194,11 @@ impl<'a> Threads<'a> {
         self.threads = threads;
     }
 
+    fn kind_of_range(&self, name: NameId) -> SpanKind {
+        let of_torch = self.of_torch.iter().find(|(of_torch, _)| *of_torch == name);
+        of_torch.map_or(SpanKind::Range, |(_, kind)| *kind)
+    }
+
     #[inline]
     pub(super) fn position(&self, key: &ThreadKey) -> Option<usize> {
         self.threads.get_index_of(key)
@@ -245,7 +259,7 @@ impl<'a> Threads<'a> {
         } else {
             let range = &self.tables.ranges[row - operators.len() - frames.len()];
             let duration = range.duration.filter(|&duration| duration > 0 && !range.is_marker());
-            (range.name, range.start, duration, SpanKind::Range)
+            (range.name, range.start, duration, self.kind_of_range(range.name))
         };
         let compiles = kind != SpanKind::Python && self.compiles.get(name.index()).copied().unwrap_or(false);
         Span { name, kind, start, end: start.saturating_add(duration.unwrap_or(0)), compiles }

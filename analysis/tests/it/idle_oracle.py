@@ -18,11 +18,13 @@ import tempfile
 BACK_TO_BACK = 100_000
 AHEAD = 100_000
 LONG = 1_000_000
+LONG_WITH_NAME = 200_000
+RESULT = 4096
 ORDER = ["synchronise", "blocking-copy", "allocation", "loading", "launch", "host", "queued", "unknown"]
 BLOCKING = ORDER[:4]
 
 Call = collections.namedtuple("Call", "start end cause name thread")
-Op = collections.namedtuple("Op", "gpu start end name link direction")
+Op = collections.namedtuple("Op", "gpu start end name link direction result")
 
 RULES = [
     (r"hsa_.*signal_wait", "synchronise"),
@@ -72,11 +74,14 @@ def kineto(path):
         if category in ("kernel", "gpu_memcpy", "gpu_memset"):
             direction = "cross" if category == "gpu_memcpy" and re.search("HtoD|DtoH|HostToDevice|DeviceToHost", name) else ""
             device = event["args"].get("device", event["pid"])
-            ops.append(Op(int(device), start, end, name, event["args"].get("correlation") or None, direction))
+            size = event["args"].get("bytes")
+            result = direction == "cross" and re.search("DtoH|DeviceToHost", name) and size is not None and size <= RESULT
+            ops.append(Op(int(device), start, end, name, event["args"].get("correlation") or None, direction, bool(result)))
         elif category in ("cuda_runtime", "cuda_driver", "hip_runtime"):
             calls.append((event["args"].get("correlation"), start, end, name, thread))
         elif category in ("cpu_op", "user_annotation"):
-            spans[thread].append((start, -end, "ProfilerStep" if name.startswith("ProfilerStep#") else name))
+            named = category == "user_annotation" and not name.startswith(("ProfilerStep", "Optimizer."))
+            spans[thread].append((start, -end, (name, named)))
     return ops, calls, spans
 
 
@@ -93,6 +98,7 @@ def rpd(path):
         links.setdefault(op, api)
     ops = []
     kinds = dict(base.execute("select api_ptr_id, kind from rocpd_copyapi"))
+    sizes = dict(base.execute("select api_ptr_id, size from rocpd_copyapi"))
     for number, gpu, start, end, text, kind in base.execute(
         'select id, gpuId, start, "end", description_id, opType_id from rocpd_op'
     ):
@@ -100,20 +106,23 @@ def rpd(path):
         crosses = re.search("HostToDevice|DeviceToHost", names[kind]) or (
             "Copy" in names[kind] and kinds.get(links.get(number)) in (1, 2)
         )
-        ops.append(Op(gpu, start, end, name, links.get(number), "cross" if crosses else ""))
+        to_host = "DeviceToHost" in names[kind] or ("Copy" in names[kind] and kinds.get(links.get(number)) == 2)
+        size = sizes.get(links.get(number))
+        result = crosses and to_host and size is not None and size <= RESULT
+        ops.append(Op(gpu, start, end, name, links.get(number), "cross" if crosses else "", bool(result)))
     calls, spans = [], collections.defaultdict(list)
     for number, pid, tid, start, end, name, args in base.execute(
         'select id, pid, tid, start, "end", apiName_id, args_id from rocpd_api'
     ):
         if names[name] == "UserMarker":
-            spans[pid, tid].append((start, -end, names[args]))
+            spans[pid, tid].append((start, -end, (names[args], True)))
         else:
             calls.append((number, start, end, names[name], (pid, tid)))
     return ops, calls, spans
 
 
 def timeline(spans):
-    """Moments at which the innermost span of a thread changes, its name from then on, and whether a span compiles."""
+    """Moments at which the innermost span of a thread changes, whether that is a range from then on, and whether a span compiles."""
     spans = sorted(span for span in spans if -span[1] > span[0])
     moments = sorted({moment for start, end, _ in spans for moment in (start, -end)})
     names, compiling = [], []
@@ -122,13 +131,13 @@ def timeline(spans):
         while position < len(spans) and spans[position][0] <= moment:
             start, end, name = spans[position]
             heapq.heappush(inner, (-position, -end, name))
-            if compiles(name):
+            if compiles(name[0]):
                 building.append(-end)
             position += 1
         while inner and inner[0][1] <= moment:
             heapq.heappop(inner)
         building = [end for end in building if end > moment]
-        names.append(inner[0][2] if inner else None)
+        names.append(inner[0][2][1] if inner else False)
         compiling.append(bool(building))
     return moments, names, compiling
 
@@ -140,15 +149,15 @@ def main(path):
         link, start, end = row[:3]
         if link and (link not in launches or (start, end) < launches[link][1:3]):
             launches[link] = row
-    blocking = set()
+    blocking = {}
     for op in ops:
         call = launches.get(op.link)
-        if call and op.direction and cause_of(call[3]) == "launch":
+        if call and op.direction and cause_of(call[3]) in ("launch", "blocking-copy"):
             if call[2] >= op.start + (op.end - op.start) - (op.end - op.start) // 2:
-                blocking.add(call)
+                blocking[call] = "synchronise" if op.result else "blocking-copy"
     by_thread = collections.defaultdict(list)
     for row in raw:
-        cause = "blocking-copy" if row in blocking else cause_of(row[3])
+        cause = blocking.get(row) or cause_of(row[3])
         by_thread[row[4]].append((row[1], -row[2], ORDER.index(cause) if cause else 9, row[3]))
     threads = {}
     for thread, rows in by_thread.items():
@@ -178,20 +187,20 @@ def pieces(kept, line, start, end):
         before = [call for call in near if call.end <= begin]
         after = next((call for call in near if call.start > begin), None)
         if inside:
-            yield inside.cause, begin, inside, until - begin
+            yield inside.cause, begin, inside, until - begin, False
         elif before and after and before[-1].cause == after.cause == "launch" and after.start - before[-1].end <= BACK_TO_BACK:
-            yield "launch", begin, after, until - begin
+            yield "launch", begin, after, until - begin, False
         elif at >= 0 and compiling[at]:
-            yield "loading", begin, None, until - begin
+            yield "loading", begin, None, until - begin, False
         else:
-            yield "host", begin, None, until - begin
+            yield "host", begin, None, until - begin, at >= 0 and names[at]
 
 
 def one_gpu(gpu, ops, launches, threads):
     causes, cost, drained, own = (collections.Counter() for _ in range(4))
     debts = collections.defaultdict(list)
     charged = collections.defaultdict(int)
-    ahead = collections.defaultdict(lambda: -(1 << 63))
+    ahead = collections.defaultdict(lambda: ops[0].start)
     last = ops[0].start
     position = 0
     while position < len(ops):
@@ -215,21 +224,25 @@ def one_gpu(gpu, ops, launches, threads):
                 thread = call[4]
                 if queued == last and start - min(call[2], start) < AHEAD:
                     own["queued"] += start - last
+                # An op that was enqueued long before waited for something else than its launch.
+                waited = start - min(call[2], start) >= AHEAD
                 if queued > last and thread in threads:
                     kept, line = threads[thread]
                     found = list(pieces(kept, line, last, queued))
-                    for cause, _, _, length in found:
+                    for cause, _, _, length, _ in found:
                         causes[cause] += length
                     if found[0][2] and found[0][0] in BLOCKING and found[0][2].start <= last:
                         drained[found[0][0]] += start - last
                     stack = debts[gpu, thread]
                     waiting = [row for row in kept[0][charged[gpu, thread]:bisect.bisect_left(kept[1], queued)]]
                     charged[gpu, thread] += len(waiting)
-                    found.append(("queued", queued, None, start - queued))
+                    found.append(("queued", queued, None, 0 if waited else start - queued, False))
                     runs = itertools.groupby(found, key=lambda piece: piece[0] == "host" or id(piece))
                     runs = [list(run) for _, run in runs]
-                    found = [(*run[0][:3], sum(piece[3] for piece in run)) for run in runs]
-                    for cause, begin, row, length in found:
+                    found = [
+                        (*run[0][:3], sum(piece[3] for piece in run), sum(piece[3] for piece in run if piece[4])) for run in runs
+                    ]
+                    for cause, begin, row, length, named in found:
                         # Blocking calls that have begun, unless the thread has been ahead since.
                         while waiting and (waiting[0].start <= begin or cause == "queued"):
                             new = waiting.pop(0)
@@ -242,7 +255,8 @@ def one_gpu(gpu, ops, launches, threads):
                             if stack and stack[-1][0] == row:
                                 stack[-1][1] -= length
                             length = 0
-                        long = length if cause == "host" and length >= LONG else 0
+                        least = LONG_WITH_NAME if named >= length - named else LONG
+                        long = length if cause == "host" and length >= least else 0
                         length -= long
                         own[cause] += long
                         while stack and (length or stack[-1][1] == 0):
