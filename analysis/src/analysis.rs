@@ -18,7 +18,7 @@ use crate::idle::unknown::unknown_idle;
 use crate::idle::{self, Cause, GpuIdle};
 use crate::launches::{self, EnqueueTimes, Latency, Queues};
 use crate::names::kernel_names::KernelNames;
-use crate::names::labels;
+use crate::names::labels::{self, Labels};
 use crate::ranks::{Matching, RankInputs, Ranks};
 
 /// How many of the longest gaps [`Analysis::sweep`] and [`Analysis::idle`] keep.
@@ -202,12 +202,15 @@ impl<'a> Analysis<'a> {
             GroupBy::Kernel => self.kernels().to_vec(),
             GroupBy::Category => self.categories().to_vec(),
             GroupBy::Gpu => by_track(tables, |track| track.agent, |id| labels::agent(tables, id)),
-            GroupBy::Queue => by_track(
-                tables,
-                |track| Track { stream: None, hardware_queue: None, ..track },
-                |track| labels::queue(tables, track),
-            ),
-            GroupBy::Process => by_track(tables, |track| track.process, |id| labels::process(tables, id)),
+            GroupBy::Queue => {
+                let words = Labels::new(tables);
+                let queue = |track| Track { stream: None, hardware_queue: None, ..track };
+                by_track(tables, queue, |track| words.queue(track))
+            }
+            GroupBy::Process => {
+                let words = Labels::new(tables);
+                by_track(tables, |track| track.process, |id| words.process(id))
+            }
             GroupBy::Rank => by_track(tables, rank, |rank| {
                 rank.map_or_else(|| "no rank".to_owned(), |rank| format!("rank {rank}"))
             }),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use rtl_schema::ProcessId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
@@ -72,8 +72,8 @@ impl<'a> Lost<'a> {
     pub(super) fn idle(&self, finding: &Finding) -> String {
         let concerned = finding.concerned(self.inputs).max(1) as u64;
         let gpus = self.inputs.idle();
-        let is_concerned =
-            |part: &&Part<'_>| finding.gpus.is_empty() || finding.gpus.contains(&gpus[part.gpu].gpu);
+        let named: FxHashSet<i64> = finding.gpus.iter().copied().collect();
+        let is_concerned = |part: &&Part<'_>| named.is_empty() || named.contains(&gpus[part.gpu].gpu);
         let gaps = self.parts.iter().filter(is_concerned).map(|part| part.loss.gaps).sum::<u64>();
         let gaps = gaps.div_ceil(concerned).max(1);
         let size = match self.longest().map(|part| part.loss.longest.ns as i64).next() {

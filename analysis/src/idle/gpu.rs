@@ -11,6 +11,7 @@ use super::pieces::{Cursor, Piece};
 use super::tally::{CAUSES, Gap, Names, Parts, Tally};
 use super::threads::Threads;
 use super::types::{GpuIdle, IdlePiece};
+use crate::base::first_use::FirstUseMap;
 use crate::base::ops::{AgentOps, Op, Simultaneous};
 use crate::base::uncovered::Uncovered;
 use crate::gpu_time::operators::nesting::ThreadKey;
@@ -42,7 +43,8 @@ pub(super) struct GpuSweep<'a> {
     /// The last end so far, in ns after `base`, and the op that ended then.
     end: u64,
     last: Option<Op>,
-    followed: Vec<Followed>,
+    /// By position in `threads`: those that launched ops of this GPU.
+    followed: FirstUseMap<usize, Followed>,
     /// Copies that the host waited for.
     copies: Uncovered,
     /// The thread of the last call that was looked at.
@@ -62,9 +64,6 @@ impl<'a> GpuSweep<'a> {
         times: &'a EnqueueTimes<'a>,
     ) -> Self {
         let base = ops.base(tables);
-        let new = || Followed { cursor: Cursor::default(), calls: BlockingCalls::since(base) };
-        let mut followed = Vec::new();
-        followed.resize_with(threads.len(), new);
         let blocking = ops.copies.iter().filter(|&&row| {
             let call = times.call(Op { copy: true, row });
             call.is_some_and(|call| threads.call(call as u32).cause == Cause::BlockingCopy)
@@ -82,7 +81,7 @@ impl<'a> GpuSweep<'a> {
             base,
             end: 0,
             last: None,
-            followed,
+            followed: FirstUseMap::default(),
             last_thread: None,
             tally: Tally::default(),
             losses: Losses::default(),
@@ -163,6 +162,7 @@ impl<'a> GpuSweep<'a> {
         Some(Launch { queued, call })
     }
 
+    /// The position in `followed` of the thread that made a call.
     #[inline]
     fn thread_of(&mut self, call: usize) -> Option<usize> {
         let calls = &self.tables.api_calls;
@@ -170,7 +170,14 @@ impl<'a> GpuSweep<'a> {
         match self.last_thread {
             Some((last, position)) if last == key => position,
             _ => {
-                let position = self.threads.position(&key);
+                let base = self.base;
+                let new = || Followed { cursor: Cursor::default(), calls: BlockingCalls::since(base) };
+                let position = self.threads.position(&key).map(|thread| {
+                    let entry = self.followed.entry(thread);
+                    let position = entry.index();
+                    entry.or_insert_with(new);
+                    position
+                });
                 self.last_thread = Some((key, position));
                 position
             }
@@ -258,17 +265,18 @@ impl<'a> GpuSweep<'a> {
     /// blocking call in which the gap began.
     fn split(
         &mut self,
-        thread: usize,
+        followed: usize,
         [from, queued, to]: [i64; 3],
         gap: &mut Gap,
         lost: Vec<(LossKind, Site, LostPart)>,
     ) -> Option<Cause> {
+        let thread = *self.followed.get_index(followed)?.0;
         let whole = LostPart {
             thread: Some(self.threads.key(thread)),
             ..self.part([from, to], [from, to], gap.after)
         };
-        let Self { tally, losses, paths, pieces, followed, threads, .. } = self;
-        let Followed { cursor, calls } = &mut followed[thread];
+        let Self { tally, losses, paths, pieces, followed: all, threads, .. } = self;
+        let Followed { cursor, calls } = &mut all[followed];
         let history = threads.get(thread);
         let stall = STALL.max(history.usual.saturating_mul(UNUSUAL));
         let is_first = threads.is_first(gap.after);

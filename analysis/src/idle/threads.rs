@@ -204,10 +204,6 @@ impl<'a> Threads<'a> {
         self.threads.get_index_of(key)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.threads.len()
-    }
-
     pub(super) fn key(&self, position: usize) -> ThreadKey {
         self.threads.get_index(position).map_or((ProcessId(0), None), |(key, _)| *key)
     }

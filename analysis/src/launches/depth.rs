@@ -8,7 +8,7 @@ use super::enqueue_times::{EnqueueTimes, Sources};
 use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::ops::{AgentOps, Order};
 use crate::base::union_length::to_ns;
-use crate::names::labels;
+use crate::names::labels::{Labels, agent};
 
 /// The depths of [`Depth::at_least`].
 pub const DEPTHS: [u64; 4] = [1, 2, 10, 100];
@@ -64,8 +64,11 @@ pub struct Queues {
 }
 
 pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -> Queues {
+    let labels = Labels::new(tables);
+    // A track belongs to one GPU, so all of them use one list.
+    let mut queue_of_track: Vec<Option<usize>> = vec![None; tables.tracks.rows().len()];
     let mut gpus: Vec<(Depth, Idle, Vec<Depth>)> =
-        order.agents.iter().map(|ops| gpu(tables, ops, times)).collect();
+        order.agents.iter().map(|ops| gpu(tables, &labels, ops, times, &mut queue_of_track)).collect();
     gpus.sort_by(|(one, ..), (other, ..)| (one.gpu, &one.label).cmp(&(other.gpu, &other.label)));
     let mut found = Queues::default();
     for (depth, idle, queues) in gpus.into_iter().filter(|(depth, ..)| depth.sources.known() > 0) {
@@ -76,9 +79,14 @@ pub(super) fn queues(tables: &Tables, order: &Order, times: &EnqueueTimes<'_>) -
     found
 }
 
-fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idle, Vec<Depth>) {
+fn gpu(
+    tables: &Tables,
+    labels: &Labels<'_>,
+    ops: &AgentOps,
+    times: &EnqueueTimes<'_>,
+    queue_of_track: &mut [Option<usize>],
+) -> (Depth, Idle, Vec<Depth>) {
     let mut queues: FirstUseMap<(ProcessId, i64), Pending> = FirstUseMap::default();
-    let mut queue_of_track: Vec<Option<usize>> = vec![None; tables.tracks.rows().len()];
     for op in ops.ops() {
         let track = op.track(tables);
         let queue = *queue_of_track[track.index()].get_or_insert_with(|| {
@@ -93,7 +101,7 @@ fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idl
         pending.end.push(start.saturating_add_unsigned(op.length(tables)));
     }
     let number = tables.agents.get(ops.agent.index()).map_or(-1, |agent| agent.number);
-    let label = labels::agent(tables, ops.agent);
+    let label = agent(tables, ops.agent);
     let mut whole = Pending::default();
     let mut depths = Vec::new();
     let several = queues.len() > 1;
@@ -102,7 +110,7 @@ fn gpu(tables: &Tables, ops: &AgentOps, times: &EnqueueTimes<'_>) -> (Depth, Idl
         if several {
             let (depth, _) = pending.swept();
             let track = Track { process, agent: ops.agent, queue, ..Track::default() };
-            let label = labels::queue(tables, track);
+            let label = labels.queue(track);
             depths.push(Depth { gpu: number, queue: Some(queue), label, ..depth });
         }
     }

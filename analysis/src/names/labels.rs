@@ -2,6 +2,7 @@
 
 use rtl_schema::table::{AgentKind, Shape, Track};
 use rtl_schema::{AgentId, ProcessId, Tables};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// `GPU 0`, `CPU 1`, `agent 2`, `unknown agent`.
 pub fn agent(tables: &Tables, id: AgentId) -> String {
@@ -16,32 +17,58 @@ pub fn agent(tables: &Tables, id: AgentId) -> String {
     }
 }
 
-/// `GPU 0 queue 2`, and the process where several use a queue of that number on that GPU.
-pub fn queue(tables: &Tables, track: Track) -> String {
-    let shared = tables.tracks.rows().iter().any(|other| {
-        (other.agent, other.queue) == (track.agent, track.queue) && other.process != track.process
-    });
-    let place = format!("{} queue {}", agent(tables, track.agent), track.queue);
-    if shared { format!("{place} of {}", process(tables, track.process)) } else { place }
+/// The names of queues and processes. Whether a name needs more words depends on all others, which are looked at once.
+#[derive(Debug)]
+pub struct Labels<'a> {
+    tables: &'a Tables,
+    /// Queues whose number several processes use on that GPU.
+    shared: FxHashSet<(AgentId, i64)>,
+    several_hosts: bool,
 }
 
-/// `pid 4711`, with `rank 3` or the host before it where several could be meant; `process 0` where nothing is known.
-pub fn process(tables: &Tables, id: ProcessId) -> String {
-    let Some(process) = tables.processes.get(id.index()) else { return format!("process {}", id.0) };
-    let mut words = Vec::new();
-    if let Some(rank) = process.rank {
-        words.push(format!("rank {rank}"));
+impl<'a> Labels<'a> {
+    /// Looks at all queues and processes of a trace.
+    #[must_use]
+    pub fn new(tables: &'a Tables) -> Self {
+        let mut users: FxHashMap<(AgentId, i64), ProcessId> = FxHashMap::default();
+        let mut shared = FxHashSet::default();
+        for &Track { process, agent, queue, .. } in tables.tracks.rows() {
+            if *users.entry((agent, queue)).or_insert(process) != process {
+                shared.insert((agent, queue));
+            }
+        }
+        let several_hosts = tables.processes.windows(2).any(|pair| pair[0].host != pair[1].host);
+        Self { tables, shared, several_hosts }
     }
-    let several_hosts = tables.processes.iter().any(|other| other.host != process.host);
-    if let Some(host) = process.host.as_ref().filter(|_| several_hosts) {
-        words.push(host.clone());
+
+    /// `GPU 0 queue 2`, and the process where several use a queue of that number on that GPU.
+    #[must_use]
+    pub fn queue(&self, track: Track) -> String {
+        let place = format!("{} queue {}", agent(self.tables, track.agent), track.queue);
+        match self.shared.contains(&(track.agent, track.queue)) {
+            true => format!("{place} of {}", self.process(track.process)),
+            false => place,
+        }
     }
-    match process.pid {
-        Some(pid) => words.push(format!("pid {pid}")),
-        None if words.is_empty() => words.push(format!("process {}", id.0)),
-        None => {}
+
+    /// `pid 4711`, with `rank 3` or the host before it where several could be meant; `process 0` where nothing is known.
+    #[must_use]
+    pub fn process(&self, id: ProcessId) -> String {
+        let Some(process) = self.tables.processes.get(id.index()) else { return format!("process {}", id.0) };
+        let mut words = Vec::new();
+        if let Some(rank) = process.rank {
+            words.push(format!("rank {rank}"));
+        }
+        if let Some(host) = process.host.as_ref().filter(|_| self.several_hosts) {
+            words.push(host.clone());
+        }
+        match process.pid {
+            Some(pid) => words.push(format!("pid {pid}")),
+            None if words.is_empty() => words.push(format!("process {}", id.0)),
+            None => {}
+        }
+        words.join(" ")
     }
-    words.join(" ")
 }
 
 /// `64x1x1 groups of 256x1x1`; unknown parts are left out.

@@ -74,12 +74,16 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
         all: align::matched_collectives(group, &sequences).collect(),
         on_one_clock: false,
     });
+    let mut groups_of: Vec<Vec<usize>> = vec![Vec::new(); members.all.len()];
+    for (at, group) in instances.iter().enumerate().filter(|(_, group)| align::synchronises(&group.kernel)) {
+        group.members.iter().for_each(|&member| groups_of[member].push(at));
+    }
     let described = threads::map(0..instances.len(), |position| {
         let own = &instances[position];
         let whole: Vec<&MatchedCollective> =
             own.all.iter().filter(|collective| matched.groups[position].is_whole(collective)).collect();
         let leave_together = || match whole.len() < align::LEAST_OF_A_CLOCK {
-            true => align::leave_together(&among(&instances, &own.members)),
+            true => align::leave_together(&among(&instances, &groups_of, &own.members)),
             false => align::leave_together(whole.iter().copied()),
         };
         describe(tables, members, own, &whole, leave_together)
@@ -87,7 +91,7 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
     for (own, (group, waits)) in instances.iter_mut().zip(described) {
         own.on_one_clock = group.on_one_clock;
         groups.push(group);
-        all_waits.append(&waits);
+        all_waits.append(&waits, &own.members);
     }
     let on_one_clock: Vec<bool> = instances.iter().map(|own| own.on_one_clock).collect();
     let mut sums = BandwidthSums::new([&sizes]);
@@ -108,15 +112,23 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
     Collectives { groups, unmatched, straggler, waits, instances, bandwidth, unsized_calls }
 }
 
-/// Returns what these members did in collectives of all groups that have all of them and that members leave together: a group
-/// of few collectives says too little of their clocks.
-fn among(instances: &[GroupInstances], members: &[usize]) -> Vec<MatchedCollective> {
-    let has_all = |group: &&GroupInstances| members.iter().all(|member| group.members.contains(member));
-    let groups = instances.iter().filter(|group| align::synchronises(&group.kernel)).filter(has_all);
+/// Returns what these members did in collectives of all groups that have all of them and that members leave together, as `groups_of` has
+/// them by member: a group of few collectives says too little of their clocks.
+fn among(
+    instances: &[GroupInstances],
+    groups_of: &[Vec<usize>],
+    members: &[usize],
+) -> Vec<MatchedCollective> {
+    // Members of a group ascend.
+    let has_all =
+        |group: &&GroupInstances| members.iter().all(|member| group.members.binary_search(member).is_ok());
+    let candidates = members.iter().map(|&member| &groups_of[member]).min_by_key(|groups| groups.len());
+    let groups = candidates.into_iter().flatten().map(|&at| &instances[at]).filter(has_all);
     let collectives = groups.flat_map(|group| &group.all);
     let whole = collectives.filter_map(|collective| {
+        let is_own = |member: &usize| members.binary_search(member).is_ok();
         let own: MatchedCollective =
-            collective.iter().filter(|(member, ..)| members.contains(member)).copied().collect();
+            collective.iter().filter(|(member, ..)| is_own(member)).copied().collect();
         (own.len() == members.len()).then_some(own)
     });
     whole.collect()
@@ -126,15 +138,16 @@ fn among(instances: &[GroupInstances], members: &[usize]) -> Vec<MatchedCollecti
 fn describe(
     tables: &Tables,
     members: &Members,
-    GroupInstances { kernel, members: ranks, all, .. }: &GroupInstances,
+    GroupInstances { kernel, members: members_of_group, all, .. }: &GroupInstances,
     whole: &[&MatchedCollective],
     leave_together: impl FnOnce() -> bool,
 ) -> (CollectiveGroup, Waits) {
-    let ranks: Vec<&Member> = ranks.iter().map(|&member| &members.all[member]).collect();
+    let ranks: Vec<&Member> = members_of_group.iter().map(|&member| &members.all[member]).collect();
     let violations = align::violations(all);
     let are_few = align::are_on_one_clock(violations, all.len() as u64);
     let on_one_clock = are_few && share_a_clock(tables, &ranks).unwrap_or_else(leave_together);
-    let waits = align::waits(whole.iter().copied(), members.all.len(), on_one_clock);
+    let positions = whole.iter().map(|collective| align::by_position(collective, members_of_group));
+    let waits = align::waits(positions, members_of_group.len(), on_one_clock);
     let sum = |of: fn(&RankWaits) -> i64| waits.ranks.iter().map(of).fold(0, i64::saturating_add);
     let group = CollectiveGroup {
         kernel: kernel.clone(),

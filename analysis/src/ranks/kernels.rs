@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use rtl_schema::Tables;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::members::Members;
+use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::parallel;
 use crate::base::stats::CallTotal;
 use crate::names::kernel_names::KernelNames;
@@ -44,50 +46,53 @@ pub struct KernelTotals {
     pub ran: Vec<(usize, CallTotal)>,
 }
 
+/// How many totals are found without looking them up.
+const RECENT: usize = 1 << 12;
+
+/// Totals by kernel and member, of those that a member ran: of thousands of ranks each may have kernels of its own.
+type ByPlace = FxHashMap<(u32, u32), CallTotal>;
+
 /// Each kernel that is no collective, by name.
 pub(super) fn totals(tables: &Tables, members: &Members, names: &KernelNames) -> Vec<KernelTotals> {
-    let dispatches = &tables.dispatches;
-    let of_rows = |rows: Range<usize>| {
-        let mut totals: Vec<Vec<CallTotal>> = vec![Vec::new(); names.kernels.len()];
-        let tracks = &dispatches.track[rows.clone()];
-        for ((row, &name), &track) in rows.clone().zip(&dispatches.name[rows]).zip(tracks) {
-            if let Some(kernel) = names.own_kernel(name)
-                && let Some(member) = members.of_track(track)
-                && let Some(duration) = dispatches.duration.valid(row)
-            {
-                let by_member = &mut totals[kernel];
-                if by_member.is_empty() {
-                    by_member.resize(members.all.len(), CallTotal::default());
-                }
-                by_member[member].add(duration);
-            }
-        }
-        totals
-    };
-    let figures = names.kernels.len() * members.all.len();
-    let stretches = parallel::stretches_of_groups(dispatches.len(), figures);
-    let parts = threads::map(stretches, of_rows);
-    let totals = parts.into_iter().reduce(|mut totals, part| {
-        totals.iter_mut().zip(part).for_each(|(all, part)| append(all, part));
-        totals
-    });
-    let totals = totals.unwrap_or_default();
-    let kernels = names.kernels.iter().zip(totals).map(|(kernel, by_member)| KernelTotals {
-        name: kernel.label.to_string(),
-        ran: by_member.into_iter().enumerate().filter(|(_, total)| total.calls > 0).collect(),
-    });
-    let mut totals: Vec<KernelTotals> = kernels.filter(|kernel| !kernel.ran.is_empty()).collect();
+    let of_rows = |rows| totals_of_rows(rows, tables, members, names);
+    let stretches = parallel::stretches_of_groups(tables.dispatches.len(), names.kernels.len());
+    let mut all = ByPlace::default();
+    for part in threads::map(stretches, of_rows) {
+        part.into_iter().for_each(|(place, total)| all.entry(place).or_default().append(total));
+    }
+    let mut ran: Vec<Vec<(usize, CallTotal)>> = vec![Vec::new(); names.kernels.len()];
+    all.into_iter().for_each(|((kernel, member), total)| ran[kernel as usize].push((member as usize, total)));
+    let kernels = names.kernels.iter().zip(ran).filter(|(_, ran)| !ran.is_empty());
+    let mut totals: Vec<KernelTotals> = kernels
+        .map(|(kernel, mut ran)| {
+            ran.sort_unstable_by_key(|&(member, _)| member);
+            KernelTotals { name: kernel.label.to_string(), ran }
+        })
+        .collect();
     totals.sort_by(|one, other| one.name.cmp(&other.name));
     totals
 }
 
-/// Adds the totals of a kernel in other rows, by member; empty where no member ran it.
-fn append(all: &mut Vec<CallTotal>, part: Vec<CallTotal>) {
-    if all.is_empty() {
-        *all = part;
-    } else {
-        all.iter_mut().zip(part).for_each(|(all, part)| all.append(part));
+fn totals_of_rows(rows: Range<usize>, tables: &Tables, members: &Members, names: &KernelNames) -> ByPlace {
+    let dispatches = &tables.dispatches;
+    let mut totals: FirstUseMap<(u32, u32), CallTotal> = FirstUseMap::default();
+    // Most rows repeat one of the recent pairs.
+    let mut recent = vec![((u32::MAX, u32::MAX), 0); RECENT];
+    let tracks = &dispatches.track[rows.clone()];
+    for ((row, &name), &track) in rows.clone().zip(&dispatches.name[rows]).zip(tracks) {
+        if let Some(kernel) = names.own_kernel(name)
+            && let Some(member) = members.of_track(track)
+            && let Some(duration) = dispatches.duration.valid(row)
+        {
+            let place = (kernel as u32, member as u32);
+            let known = &mut recent[kernel.wrapping_mul(61).wrapping_add(member) % RECENT];
+            if known.0 != place {
+                *known = (place, position_of(&mut totals, place));
+            }
+            totals[known.1].add(duration);
+        }
     }
+    totals.into_iter().collect()
 }
 
 /// Kernels that several of `members` ran, largest excess over the mean first.

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::ops::Order;
 use crate::names::kernel_names::KernelNames;
-use crate::names::labels;
+use crate::names::labels::{self, Labels};
 
 /// A GPU that a process used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -160,11 +160,12 @@ fn names(tables: &Tables, places: &[(Option<u32>, ProcessId, i64, AgentId)]) -> 
             known.push(process);
         }
     }
+    let words = Labels::new(tables);
     let mut taken: FxHashMap<String, usize> = FxHashMap::default();
     let name = |&(rank, process, _, agent): &(Option<u32>, ProcessId, i64, AgentId)| {
         let mut name = match rank {
             Some(rank) if processes_of_rank[&rank].len() == 1 => format!("rank {rank}"),
-            _ => labels::process(tables, process),
+            _ => words.process(process),
         };
         if rank.is_none() && places_of_process.len() == 1 {
             name = labels::agent(tables, agent);

@@ -2,20 +2,55 @@
 
 use rtl_schema::layout::tags::COMPLETE;
 use rtl_schema::table::{
-    AgentKind, Allocation, ApiCalls, Barrier, Collective, Copy, Counter, Dispatches, MemoryEvent, Monitor,
-    Operators, PythonFrames, Range, Span, StackFrame, Track,
+    Agent, AgentKind, Allocation, ApiCalls, Barrier, Collective, Copy, Counter, Dispatches, MemoryEvent,
+    Monitor, Operators, PythonFrames, Range, Span, StackFrame, Track,
 };
 use rtl_schema::{AgentId, CollectiveId, NameId, ProcessId, ShapeId, SymbolId, Tables, TraceInfo, TrackId};
+use rustc_hash::FxHashSet;
 
-/// Adds all rows of `other` to `tables`, so that one analysis covers both. Everything that is numbered stays
-/// distinct: processes, id spaces, agents and tracks. Where a GPU number is taken, all GPUs of `other` get numbers above
-/// all others, because without a shared clock and host they are not known to be the same.
-pub fn append(tables: &mut Tables, other: Tables) {
-    if tables.processes.is_empty() && tables.dispatches.is_empty() {
-        *tables = other;
-        return;
+/// The rows of several traces, so that one analysis covers all. Everything that is numbered stays distinct: processes, id spaces,
+/// agents and tracks. Adding a trace takes time for its own rows only, of however many traces there are already.
+#[derive(Debug, Default)]
+pub struct Combined {
+    tables: Tables,
+    /// The numbers of GPUs that are taken.
+    gpus: FxHashSet<i64>,
+    /// The number above those of all GPUs.
+    free_gpu: i64,
+    /// The number above those of all id spaces.
+    free_space: u32,
+}
+
+impl Combined {
+    /// Adds all rows of a trace. Where a GPU number is taken, all its GPUs get numbers above all others, because without a
+    /// shared clock and host they are not known to be the same.
+    pub fn append(&mut self, other: Tables) {
+        let first = self.tables.agents.len();
+        let spaces = other.processes.iter().map(|process| process.space.saturating_add(1)).max().unwrap_or(0);
+        if self.tables.processes.is_empty() && self.tables.dispatches.is_empty() {
+            self.tables = other;
+            self.free_space = spaces;
+        } else {
+            append(self, other);
+            self.free_space = self.free_space.saturating_add(spaces);
+        }
+        let agents = self.tables.agents.get(first..).unwrap_or_default();
+        for agent in agents.iter().filter(|agent| agent.kind == AgentKind::Gpu) {
+            self.gpus.insert(agent.number);
+            self.free_gpu = self.free_gpu.max(agent.number.saturating_add(1));
+        }
     }
-    let numbers = Numbers::take_in(tables, &other);
+
+    /// The rows of all of them.
+    #[must_use]
+    pub fn into_tables(self) -> Tables {
+        self.tables
+    }
+}
+
+fn append(combined: &mut Combined, other: Tables) {
+    let numbers = Numbers::take_in(combined, &other);
+    let tables = &mut combined.tables;
     // Without `..`: a table or a column that is added has to say here how it is joined.
     let Tables {
         info,
@@ -120,7 +155,10 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn take_in(tables: &mut Tables, other: &Tables) -> Self {
+    fn take_in(combined: &mut Combined, other: &Tables) -> Self {
+        let spaces = combined.free_space;
+        let added = added_agents(combined, other);
+        let tables = &mut combined.tables;
         let mut numbers = Self {
             names: other.strings.iter().map(|(_, text)| tables.strings.intern(text)).collect(),
             tracks: Vec::new(),
@@ -130,7 +168,6 @@ impl Numbers {
             agents: tables.agents.len() as u32,
             symbols: tables.symbols.len() as u32,
         };
-        let spaces = tables.processes.iter().map(|process| process.space).max().map_or(0, |space| space + 1);
         for mut process in other.processes.iter().cloned() {
             process.space = process.space.saturating_add(spaces);
             tables.processes.push(process);
@@ -139,7 +176,10 @@ impl Numbers {
             thread.process = numbers.process(thread.process);
             tables.threads.push(thread);
         }
-        add_agents(tables, other, &numbers);
+        for mut agent in added {
+            agent.process = agent.process.map(|process| numbers.process(process));
+            tables.agents.push(agent);
+        }
         for mut symbol in other.symbols.iter().copied() {
             symbol.process = numbers.process(symbol.process);
             symbol.name = numbers.name(symbol.name);
@@ -227,25 +267,21 @@ impl Numbers {
     }
 }
 
-fn add_agents(tables: &mut Tables, other: &Tables, numbers: &Numbers) {
-    let is_gpu = |kind: AgentKind| kind == AgentKind::Gpu;
-    let known: Vec<i64> =
-        tables.agents.iter().filter(|agent| is_gpu(agent.kind)).map(|agent| agent.number).collect();
-    let highest = tables.agents.iter().chain(&other.agents).filter(|agent| is_gpu(agent.kind));
-    let mut free = highest.map(|agent| agent.number).max().map_or(0, |number| number.saturating_add(1));
-    // Where one number is taken all move together, so that the GPUs of one file stay side by side.
-    let moves = other.agents.iter().any(|agent| is_gpu(agent.kind) && known.contains(&agent.number));
+/// The agents of another trace with the numbers that they get.
+fn added_agents(combined: &Combined, other: &Tables) -> Vec<Agent> {
     let mut added = other.agents.clone();
-    let mut gpus: Vec<_> = added.iter_mut().filter(|agent| is_gpu(agent.kind) && moves).collect();
-    gpus.sort_by_key(|agent| agent.number);
-    for agent in gpus {
-        agent.number = free;
-        free = free.saturating_add(1);
+    let mut gpus: Vec<&mut Agent> = added.iter_mut().filter(|agent| agent.kind == AgentKind::Gpu).collect();
+    // Where one number is taken all move together, so that the GPUs of one file stay side by side.
+    if gpus.iter().any(|agent| combined.gpus.contains(&agent.number)) {
+        let highest = gpus.iter().map(|agent| agent.number.saturating_add(1)).max();
+        let mut free = combined.free_gpu.max(highest.unwrap_or(0));
+        gpus.sort_by_key(|agent| agent.number);
+        for agent in gpus {
+            agent.number = free;
+            free = free.saturating_add(1);
+        }
     }
-    for agent in &mut added {
-        agent.process = agent.process.map(|process| numbers.process(process));
-    }
-    tables.agents.append(&mut added);
+    added
 }
 
 fn append_dispatches(mine: &mut Dispatches, mut other: Dispatches, numbers: &Numbers) {
@@ -337,7 +373,8 @@ fn join_info(mine: &mut TraceInfo, other: &TraceInfo) {
         (mine, other) => *mine = mine.take().or_else(|| other.clone()),
     }
     // A job of which one rank was cut off is cut off.
-    mine.metadata.extend(metadata.iter().filter(|tag| tag.0 == COMPLETE && tag.1 == "0").cloned());
+    let cut_off = metadata.iter().find(|tag| tag.0 == COMPLETE && tag.1 == "0");
+    mine.metadata.extend(cut_off.filter(|tag| !mine.metadata.contains(tag)).cloned());
 }
 
 fn joined(mine: Option<&str>, other: Option<&str>) -> Option<String> {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rtl_schema::{Durations, NameId, ProblemKind, Tables};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::Analysis;
@@ -141,7 +142,7 @@ pub fn check(analysis: &Analysis<'_>) -> Sanity {
         unnamed,
         losses: losses(tables),
         stray: tables.info.stray.as_ref().map(stray::sentence),
-        dominant: dominant(tables, analysis.kernels()),
+        dominant: dominant(analysis),
     }
 }
 
@@ -199,26 +200,35 @@ fn losses(tables: &Tables) -> Vec<Loss> {
     lost.map(|(reason, count)| Loss { reason: reason.clone(), count: *count }).collect()
 }
 
-/// Few kernels are dominated by one call, so the rows are searched for it only where there is one.
-fn dominant(tables: &Tables, kernels: &[Group]) -> Vec<Dominant> {
+/// Most traces have no kernel that one call dominates: only else the rows are searched for these calls, once for all of them.
+fn dominant(analysis: &Analysis<'_>) -> Vec<Dominant> {
+    let (tables, names) = (analysis.tables, &analysis.names);
+    let suspects: FxHashMap<&str, &Group> = (analysis.kernels().iter())
+        .filter(|group| {
+            group.stats.calls >= 4 && i128::from(group.stats.max_ns) * 2 > i128::from(group.stats.total_ns)
+        })
+        .map(|group| (&*group.label, group))
+        .collect();
+    if suspects.is_empty() {
+        return Vec::new();
+    }
+    let suspect_of_kernel: Vec<Option<&Group>> =
+        names.kernels.iter().map(|kernel| suspects.get(&*kernel.label).copied()).collect();
     let dispatches = &tables.dispatches;
-    let suspects = kernels.iter().filter(|group| {
-        group.stats.calls >= 4 && i128::from(group.stats.max_ns) * 2 > i128::from(group.stats.total_ns)
-    });
-    let mut found: Vec<Dominant> = suspects
-        .filter_map(|group| {
-            let is_the_kernel =
-                |name: NameId| rtl_schema::identity(tables.strings.get(name)) == &*group.label;
-            let (start_ns, place) = (0..dispatches.len())
-                .filter(|&row| dispatches.duration.get(row) == Some(group.stats.max_ns))
-                .filter(|&row| is_the_kernel(dispatches.name[row]))
-                .map(|row| {
-                    (
-                        dispatches.start[row],
-                        labels::agent(tables, tables.tracks.get(dispatches.track[row]).agent),
-                    )
-                })
-                .min()?;
+    let mut longest: FxHashMap<&str, (i64, String)> = FxHashMap::default();
+    for (row, &name) in dispatches.name.iter().enumerate() {
+        let Some(group) = suspect_of_kernel[names.kernel(name)] else { continue };
+        if dispatches.duration.get(row) == Some(group.stats.max_ns) {
+            let place = labels::agent(tables, tables.tracks.get(dispatches.track[row]).agent);
+            let call = (dispatches.start[row], place);
+            let first = longest.entry(&group.label).or_insert_with(|| call.clone());
+            *first = call.min(std::mem::take(first));
+        }
+    }
+    let mut found: Vec<Dominant> = longest
+        .into_iter()
+        .filter_map(|(kernel, (start_ns, place))| {
+            let group = suspects.get(kernel)?;
             Some(Dominant {
                 kernel: group.label.to_string(),
                 calls: group.stats.calls,

@@ -51,16 +51,13 @@ impl StepLaunches {
         if launched.tied == 0 || launches().all(|row| launched.ops[row] > 0) {
             return None;
         }
-        let (processes, _) = distinct(launches().map(|row| calls.process.get(row)));
+        let (processes, of_launches) = distinct(launches().map(|row| calls.process.get(row)));
         let processes: Vec<ProcessId> = processes.into_iter().collect();
         let repeated = Repeated::new(methods, &processes, LEAST)?;
         let mut steps: Vec<Vec<Step>> =
             processes.iter().map(|&process| vec![Step::default(); repeated.count(process)]).collect();
-        for row in launches() {
-            let process = calls.process.get(row);
-            let of_process = processes.iter().position(|&known| known == process);
-            let number = repeated.of_moment(process, calls.start[row]);
-            if let (Some(at), Some(number)) = (of_process, number) {
+        for (row, at) in launches().zip(of_launches) {
+            if let Some(number) = repeated.of_moment(processes[at], calls.start[row]) {
                 steps[at][number].launches += 1;
                 steps[at][number].with_ops += u64::from(launched.ops[row] > 0);
                 steps[at][number].in_flight += u64::from(launched.is_in_flight(row as u32));

@@ -3,7 +3,7 @@
 use rtl_schema::Tables;
 use serde::{Deserialize, Serialize};
 
-use crate::names::labels;
+use crate::names::labels::Labels;
 
 /// A dispatch without an end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -34,12 +34,13 @@ pub fn dispatches(tables: &Tables) -> Vec<UnfinishedDispatch> {
     let rows = dispatches.duration.missing();
     let mut rows: Vec<_> = rows.map(|row| (dispatches.start[row], track(row), row)).collect();
     rows.sort_unstable();
+    let labels = Labels::new(tables);
     let listed = rows.into_iter().take(LISTED).map(|(start_ns, track, row)| {
         let process = tables.processes.get(track.process.index());
         let end = process.and_then(|process| process.end);
         UnfinishedDispatch {
             kernel: rtl_schema::identity(tables.strings.get(dispatches.name[row])).to_owned(),
-            place: labels::queue(tables, track),
+            place: labels.queue(track),
             pid: process.and_then(|process| process.pid),
             tid: dispatches.tid.get(row),
             start_ns,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::common::{analysis, shuffled};
 use proptest::prelude::*;
+use rtl_analysis::combine::Combined;
 use rtl_analysis::profile::{KernelKey, Mix, Profile, Warmup, profile};
 use rtl_analysis::ranks::outliers::far_from_median;
 use rtl_analysis::ranks::{Quantity, Ranks, StepMethod};
@@ -169,12 +170,12 @@ fn a_group_of_few_collectives_is_judged_by_what_its_ranks_did_in_others() {
 fn the_slow_rank_of_a_job_stands_out() {
     let folder = tempfile::tempdir().unwrap();
     let job = Job { nodes: 1, ranks_per_node: 8, slow: Some((2, 1.2)), ..Job::default() };
-    let mut all = Tables::default();
+    let mut all = Combined::default();
     for path in job.generate(folder.path()).unwrap() {
         let select = Select { launch: true, ..Select::summary() };
-        rtl_analysis::combine::append(&mut all, Trace::open(&path).unwrap().read(&select).unwrap());
+        all.append(Trace::open(&path).unwrap().read(&select).unwrap());
     }
-    let found = of(&all);
+    let found = of(&all.into_tables());
     assert_eq!(found.straggler.as_deref(), Some("rank 2"));
     assert!(found.outliers.iter().all(|outlier| outlier.rank == "rank 2"), "{:#?}", found.outliers);
     let quantities: Vec<Quantity> = found.outliers.iter().map(|outlier| outlier.quantity).collect();

@@ -2,6 +2,7 @@
 
 use crate::common::{analysis, call, copy, dispatch, kernel, range};
 use rtl_analysis::Error;
+use rtl_analysis::combine::Combined;
 use rtl_analysis::kernels::{GroupBy, Sort, sort};
 use rtl_analysis::overview::overview;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod};
@@ -475,8 +476,11 @@ fn two_traces_become_one_with_gpus_ids_and_names_kept_apart() {
     kernel(&mut second, 0, 1, "b", 0, 1);
     kernel(&mut second, 0, 1, "a", 5, 10);
     range(&mut second, 1, Some(7), "epoch", 0, 4);
-    rtl_analysis::combine::append(&mut first, second);
-    let analysis = analysis(&first);
+    let mut both = Combined::default();
+    both.append(first);
+    both.append(second);
+    let both = both.into_tables();
+    let analysis = analysis(&both);
     let gpus: Vec<_> = analysis.sweep().gpus.iter().map(|gpu| (gpu.gpu, gpu.busy_ns)).collect();
     assert_eq!(gpus, [(0, 10), (1, 6)]);
     let kernels: Vec<_> = analysis.kernels().iter().map(|k| (&*k.label, k.stats.total_ns)).collect();

@@ -17,6 +17,7 @@ pub mod rocprofiler;
 mod skip;
 mod stack;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded};
@@ -47,6 +48,27 @@ pub fn is_long() -> bool {
 /// Cases of a property test that takes long: this many, and forty times as many under `./test --long`.
 pub fn cases(short: u32) -> u32 {
     if is_long() { 40 * short } else { short }
+}
+
+/// The ranks of a job of many small files: enough that work for each pair of them shows, and more under `./test --long`.
+pub fn many() -> u32 {
+    if is_long() { 1_000 } else { 200 }
+}
+
+/// The calls and the total in ns of each kernel, as SQLite sums them up over native files.
+pub fn kernel_sums(files: &[PathBuf]) -> rusqlite::Result<BTreeMap<String, (i64, i64)>> {
+    let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
+    for file in files {
+        let database = rusqlite::Connection::open(file)?;
+        let mut rows = database.prepare("SELECT Name, Calls, TotalNs FROM top")?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            let (calls, total_ns) = sums.entry(row.get(0)?).or_default();
+            *calls += row.get::<_, i64>(1)?;
+            *total_ns += row.get::<_, i64>(2)?;
+        }
+    }
+    Ok(sums)
 }
 
 /// The folder of foreign traces and golden files beside the checkout. `None`, and one line, where there is none.

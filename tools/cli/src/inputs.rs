@@ -34,6 +34,32 @@ pub fn without_repetitions(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     (rtl_schema::join_files_of_runs(&kept), warnings)
 }
 
+/// The bytes of a small trace, at most.
+const SMALL: u64 = 1 << 20;
+
+/// Reads traces and passes the results on in the order of the paths. Small ones are read several at a time, because their
+/// parts are too few for all threads; of large ones only one is in memory.
+///
+/// # Errors
+/// The first of `consume`.
+pub fn read_in_order<T: Send, E>(
+    paths: &[PathBuf],
+    read: impl Fn(&Path) -> T + Sync,
+    mut consume: impl FnMut(T) -> Result<(), E>,
+) -> Result<(), E> {
+    let is_small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.is_file() && file.len() <= SMALL);
+    let paths: Vec<(&PathBuf, bool)> = paths.iter().map(|path| (path, is_small(path))).collect();
+    for group in paths.chunk_by(|one, next| one.1 == next.1) {
+        let is_small = group[0].1;
+        let mut group = group.iter().map(|(path, _)| path.as_path());
+        match is_small {
+            true => threads::in_order(group, &read, &mut consume)?,
+            false => group.try_for_each(|path| consume(read(path)))?,
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -56,7 +56,7 @@ pub mod units;
 pub use escape::{escape_control, markdown_code, markdown_name, markdown_text};
 pub use exit::{Exit, Meaning};
 pub use failure::{Failure, ResultExt};
-pub use inputs::without_repetitions;
+pub use inputs::{read_in_order, without_repetitions};
 pub use memory::limit as memory_limit;
 pub use moved::refusal as moved_flag;
 pub use output::Output;

@@ -8,6 +8,7 @@ use rtl_analysis::align::{
 };
 use rtl_schema::{AgentId, ProcessId};
 use rtl_write::ClockCorrection;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -131,14 +132,15 @@ impl Clocks {
             None => Some(("common", "collectives".to_owned())),
         });
         let reference = reference.flatten();
-        let others = alignment.and_then(|alignment| anchors(inputs, &domains, alignment.reference));
+        let anchors = anchors(inputs, &domains);
+        let others = alignment.and_then(|alignment| anchors.get(&alignment.reference).copied());
         let clock_of = |at: usize| {
             let (correction, clock) = match (offsets[at], domains[at], alignment) {
                 (Some(offset), ..) => {
                     (ClockCorrection::constant(offset), InputClock::new(Method::Given, None))
                 }
                 (_, Some(domain), Some(alignment)) => {
-                    let ahead = anchors(inputs, &domains, domain).zip(others);
+                    let ahead = anchors.get(&domain).copied().zip(others);
                     align_input(&inputs[at], (domain, named[domain]), alignment, ahead)
                 }
                 _ => {
@@ -218,18 +220,14 @@ impl Sequences {
     fn take(inputs: &mut [Input]) -> Self {
         let mut found = Self::default();
         for (at, input) in inputs.iter_mut().enumerate() {
-            let (first, members) = (found.members.len(), &mut found.members);
+            let members = &mut found.members;
+            let mut known: FxHashMap<(ProcessId, AgentId), usize> = FxHashMap::default();
             let collectives = std::mem::take(&mut input.collectives.calls);
             let (sequences, names) = align::sequences(collectives, |process, agent| {
-                let member = Member { input: at, process, agent };
-                let known = members[first..].iter().position(|known| *known == member);
-                Some(known.map_or_else(
-                    || {
-                        members.push(member);
-                        members.len() - 1
-                    },
-                    |known| first + known,
-                ))
+                Some(*known.entry((process, agent)).or_insert_with(|| {
+                    members.push(Member { input: at, process, agent });
+                    members.len() - 1
+                }))
             });
             found.sequences.extend(sequences);
             found.names.extend(names);
@@ -241,14 +239,18 @@ impl Sequences {
 /// `--offset RANK=NS`, by input.
 fn parse_offsets(inputs: &[Input], words: &[String]) -> Result<Vec<Option<i64>>, Failure> {
     let mut offsets = vec![None; inputs.len()];
+    let mut of_rank: FxHashMap<u32, usize> = FxHashMap::default();
+    for (at, input) in inputs.iter().enumerate().filter(|_| !words.is_empty()) {
+        input.ranks().into_iter().for_each(|rank| _ = of_rank.entry(rank).or_insert(at));
+    }
     for word in words {
         let parsed = word.split_once('=').and_then(|(rank, ns)| Some((rank.parse().ok()?, ns.parse().ok()?)));
         let Some((rank, ns)) = parsed else {
             return Err(Failure::usage(format!("--offset: `{word}` is not RANK=NS"))
                 .with_hint("write the ns to add to the times of that rank, for example --offset 3=-1500"));
         };
-        match inputs.iter().position(|input| input.ranks().contains(&rank)) {
-            Some(found) => offsets[found] = Some(ns),
+        match of_rank.get(&rank) {
+            Some(&found) => offsets[found] = Some(ns),
             None => return Err(Failure::usage(format!("--offset: no trace has rank {rank}"))),
         }
     }
@@ -274,19 +276,23 @@ fn own_domain(inputs: &[Input], machines: &Machines, at: usize) -> Option<usize>
     is_one.then_some(machines.all.len() + at)
 }
 
-/// The offset of the real-time clock of a machine from the clock of its traces in ns, if the traces have anchors.
-fn anchors(inputs: &[Input], domains: &[Option<usize>], machine: usize) -> Option<i64> {
-    let own = inputs.iter().zip(domains).filter(|(_, domain)| **domain == Some(machine));
-    let mut ahead: Vec<i64> = own
-        .flat_map(|(input, _)| ["clock_start", "clock_end"].map(|tag| input.tag(tag)))
-        .flatten()
-        .filter_map(|text| {
-            let anchor: Value = serde_json::from_str(text).ok()?;
-            anchor.get("realtime")?.as_i64()?.checked_sub(anchor.get("boottime")?.as_i64()?)
-        })
-        .collect();
-    ahead.sort_unstable();
-    ahead.get(ahead.len() / 2).copied()
+/// By machine: the offset of its real-time clock from the clock of its traces in ns, where these have anchors.
+fn anchors(inputs: &[Input], domains: &[Option<usize>]) -> FxHashMap<usize, i64> {
+    let ahead = |text: &str| {
+        let anchor: Value = serde_json::from_str(text).ok()?;
+        anchor.get("realtime")?.as_i64()?.checked_sub(anchor.get("boottime")?.as_i64()?)
+    };
+    let mut all: FxHashMap<usize, Vec<i64>> = FxHashMap::default();
+    for (input, domain) in inputs.iter().zip(domains) {
+        let texts = ["clock_start", "clock_end"].into_iter().filter_map(|tag| input.tag(tag));
+        let of_domain = domain.map(|domain| all.entry(domain).or_default());
+        of_domain.into_iter().for_each(|known| known.extend(texts.clone().filter_map(ahead)));
+    }
+    let median = |(domain, mut ahead): (usize, Vec<i64>)| {
+        ahead.sort_unstable();
+        Some((domain, *ahead.get(ahead.len() / 2)?))
+    };
+    all.into_iter().filter_map(median).collect()
 }
 
 /// Aligns the clock of an input by that of its machine; `ahead` are the offsets of real time from it and from the reference.

@@ -36,7 +36,12 @@ impl Comparison {
 
     /// The activities of a GPU, summed over launch shapes.
     pub fn work(&self, gpu: i64) -> Option<Vec<Work>> {
-        let profile = self.profile.gpus.iter().find(|profile| profile.gpu == gpu)?;
+        // They are sorted by number.
+        let gpus = &self.profile.gpus;
+        let profile = gpus.get(gpus.partition_point(|profile| profile.gpu < gpu))?;
+        if profile.gpu != gpu {
+            return None;
+        }
         let mut all: Vec<Work> = Vec::new();
         for part in &profile.work {
             let (kernel, copies) = match &part.item {

@@ -19,19 +19,21 @@ pub mod sections;
 pub mod style;
 mod tables;
 
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
 
 use cli::destination::format_of;
 use cli::report::Document;
 use cli::{Exit, Failure, Output, Progress};
 use rtl_analysis::Analysis;
-use rtl_analysis::combine;
+use rtl_analysis::combine::Combined;
 use rtl_analysis::trust::Trust;
-use rtl_schema::Tables;
 
 use crate::args::Arguments;
 pub use crate::args::Options;
 use crate::choices::To;
+use crate::report::Recording;
 pub use crate::report::Report;
 use crate::request::Request;
 
@@ -129,34 +131,42 @@ fn read(
     let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
     let progress = Progress::reading(traces.iter().map(size).sum(), "computing", quiet);
     let mut reports: Vec<Report> = Vec::new();
-    let mut all: Option<Tables> = None;
+    let mut all: Option<Combined> = None;
+    // By recording, the position of the first report on it.
+    let mut recordings: HashMap<Recording, usize> = HashMap::new();
     let mut failed = false;
     // A trace without anything of the selection is an error only where all traces are such.
     let mut empty: Vec<Failure> = Vec::new();
-    for path in traces {
-        match compute::trace(path, request, then) {
-            Ok((report, tables)) => {
-                let equal = reports
-                    .iter()
-                    .find(|other| other.recording.is_some() && other.recording == report.recording);
-                if let Some(equal) = equal.filter(|_| !quiet) {
-                    let [one, other] = [&equal.input.path, &report.input.path];
-                    out.warning(&format!("{one} and {other} are the same recording, which is counted twice"));
+    if let [path] = traces {
+        let (report, tables) = compute::trace(path, request, then)?;
+        reports.push(report);
+        tables.free();
+    } else {
+        let read = |path: &Path| compute::trace(path, request, &mut |_| {});
+        let Ok(()) = cli::read_in_order(traces, read, |read| {
+            match read {
+                Ok((mut report, tables)) => {
+                    let recording = report.recording.take();
+                    let first = recording.map_or(reports.len(), |recording| {
+                        *recordings.entry(recording).or_insert(reports.len())
+                    });
+                    if let Some(first) = reports.get(first).filter(|_| !quiet) {
+                        let [one, other] = [&first.input.path, &report.input.path];
+                        out.warning(&format!(
+                            "{one} and {other} are the same recording, which is counted twice"
+                        ));
+                    }
+                    reports.push(report);
+                    all.get_or_insert_default().append(tables);
                 }
-                reports.push(report);
-                match &mut all {
-                    Some(all) => combine::append(all, tables),
-                    None if traces.len() > 1 => all = Some(tables),
-                    None => tables.free(),
+                Err(failure) if cli::filter::is_empty_selection(&failure) => empty.push(failure),
+                Err(failure) => {
+                    out.failure(&failure);
+                    failed = true;
                 }
             }
-            Err(failure) if traces.len() == 1 => return Err(failure),
-            Err(failure) if cli::filter::is_empty_selection(&failure) => empty.push(failure),
-            Err(failure) => {
-                out.failure(&failure);
-                failed = true;
-            }
-        }
+            Ok::<(), Infallible>(())
+        });
     }
     drop(progress);
     if reports.is_empty() {
@@ -167,7 +177,8 @@ fn read(
         empty.iter().for_each(|failure| out.warning(&format!("left out: {:#}", failure.error())));
     }
     // Several traces were named, but only one may have been read.
-    let combined = all.filter(|_| reports.len() > 1 || !options.each).map(|tables| {
+    let combined = all.filter(|_| reports.len() > 1 || !options.each).map(|all| {
+        let tables = all.into_tables();
         let combined = compute::combined(&tables, &reports, request, then);
         tables.free();
         combined

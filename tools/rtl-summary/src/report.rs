@@ -24,7 +24,7 @@ pub struct Report {
 }
 
 /// The properties by which two copies of one recording are recognised, because two recordings never have equal times.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Recording {
     /// The first start and the last end of an op in ns.
     pub span: (i64, i64),

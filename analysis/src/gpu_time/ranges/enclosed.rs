@@ -21,15 +21,19 @@ pub(super) fn op_by_op(
     attribution: &Attribution,
     sets: &Sets,
 ) -> Vec<Enclosed> {
-    let mut enclosed = vec![(Enclosed::default(), UnionLength::default()); attribution.names.len()];
+    // With the GPU that the union is of: most names enclose ops of few of thousands of GPUs.
+    let mut enclosed =
+        vec![(Enclosed::default(), UnionLength::default(), usize::MAX); attribution.names.len()];
     let mut cursor = Cursor::default();
-    for ops in &order.agents {
-        enclosed.iter_mut().for_each(|(_, union)| *union = UnionLength::default());
+    for (gpu, ops) in order.agents.iter().enumerate() {
         for same in ops.in_order(tables) {
             for op in same.ops() {
                 let length = op.length(tables);
                 for &name in sets.at(attribution.op(tables, op, &mut cursor)) {
-                    let (name, union) = &mut enclosed[name as usize];
+                    let (name, union, of_gpu) = &mut enclosed[name as usize];
+                    if std::mem::replace(of_gpu, gpu) != gpu {
+                        *union = UnionLength::default();
+                    }
                     let added = union.add(same.start, same.start.saturating_add(length));
                     name.ops += 1;
                     name.gpu_ns = name.gpu_ns.saturating_add(to_ns(length));
@@ -38,5 +42,5 @@ pub(super) fn op_by_op(
             }
         }
     }
-    enclosed.into_iter().map(|(name, _)| name).collect()
+    enclosed.into_iter().map(|(name, ..)| name).collect()
 }

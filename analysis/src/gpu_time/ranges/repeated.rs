@@ -1,6 +1,7 @@
 //! Ranges of one name that come again and again, and which of them each dispatch belongs to.
 
-use rtl_schema::table::Range;
+use std::sync::OnceLock;
+
 use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -16,6 +17,8 @@ pub(crate) struct Repeated {
     /// Start and end of each by process, in ns.
     spans: Vec<Vec<(i64, i64)>>,
     ties: Ties,
+    /// By number, once a label was asked for.
+    categories: OnceLock<Vec<NameId>>,
 }
 
 impl Repeated {
@@ -76,7 +79,7 @@ impl Repeated {
             _ => (*method, Lookup::of(of_ranges)),
         });
         let ties = Ties { spaces: spaces.collect(), space_of_process: by_space.space_of_process.clone() };
-        Some(Self { name, spans, ties })
+        Some(Self { name, spans, ties, categories: OnceLock::new() })
     }
 
     /// Returns whether ops of some process are tied to ranges by nothing but their start.
@@ -101,23 +104,28 @@ impl Repeated {
     /// Returns the label of one range: its category where that has a number (torch.profiler), else its name and its number
     /// from 1.
     pub(crate) fn label(&self, tables: &Tables, number: usize) -> String {
-        let of_any = self
-            .spans
-            .iter()
-            .zip(0_u32..)
-            .find_map(|(spans, process)| Some((*spans.get(number)?, ProcessId(process))));
-        let category = of_any.and_then(|((start, _), process)| {
-            let is_it =
-                |range: &&Range| (range.name, range.process, range.start) == (self.name, process, start);
-            Some(tables.ranges.iter().find(is_it)?.category)
-        });
+        let category = self.categories.get_or_init(|| self.categories(tables)).get(number);
         let name = tables.strings.get(self.name);
         let category =
-            category.filter(|category| category.is_some()).map(|category| tables.strings.get(category));
+            category.filter(|category| category.is_some()).map(|&category| tables.strings.get(category));
         match category.filter(|category| category.starts_with(name)) {
             Some(category) => category.to_owned(),
             None => format!("{name} {}", number + 1),
         }
+    }
+
+    /// The category of each range by number, in the first process that has that number: all are found in one pass.
+    fn categories(&self, tables: &Tables) -> Vec<NameId> {
+        let mut first: Vec<(ProcessId, i64)> = Vec::new();
+        for (spans, process) in self.spans.iter().zip(0..) {
+            let further = spans.get(first.len()..).unwrap_or_default();
+            first.extend(further.iter().map(|&(start, _)| (ProcessId(process), start)));
+        }
+        let mut categories: FxHashMap<(ProcessId, i64), NameId> = FxHashMap::default();
+        for range in tables.ranges.iter().filter(|range| range.name == self.name) {
+            categories.entry((range.process, range.start)).or_insert(range.category);
+        }
+        first.iter().map(|range| categories.get(range).copied().unwrap_or(NameId::NONE)).collect()
     }
 
     /// The number of the range that a dispatch was launched in, or ran in where nothing ties it to its launch.

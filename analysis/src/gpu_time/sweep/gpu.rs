@@ -11,6 +11,7 @@ use super::types::{Gpu, GpuGaps, PARTS, SuspiciousRows};
 use super::utilization::{Class, Utilization};
 use crate::base::ops::{AgentOps, Op, Simultaneous, length};
 use crate::names::kernel_names::KernelNames;
+use crate::names::labels::Labels;
 
 #[derive(Debug)]
 pub(super) struct GpuFigures {
@@ -141,13 +142,13 @@ impl<'a> GpuSweep<'a> {
         };
     }
 
-    pub(super) fn finish(mut self) -> GpuFigures {
+    pub(super) fn finish(mut self, labels: &Labels<'_>) -> GpuFigures {
         self.end_stretch();
         let Self { tables, ops, base, utilization, gaps, busy, checks, .. } = self;
         let gpu = utilization.gpu(tables, ops.agent, base);
         let (buckets, longest) = gaps.finish();
         let overlap_ns = checks.overlap_ns();
-        let (overlaps, duplicates) = checks.finish(tables);
+        let (overlaps, duplicates) = checks.finish(tables, labels);
         let gaps = GpuGaps { gpu: gpu.gpu, label: gpu.label.clone(), buckets };
         GpuFigures { gpu, gaps, longest, busy_over_time: busy.finish(), overlaps, overlap_ns, duplicates }
     }

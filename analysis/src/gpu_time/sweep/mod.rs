@@ -21,6 +21,7 @@ pub use self::types::{BUCKETS, Bucket, Example, Gap, Gpu, GpuGaps, PARTS, Suspic
 pub(crate) use self::utilization::{Class, Utilization};
 use crate::base::ops::{self, Order};
 use crate::names::kernel_names::KernelNames;
+use crate::names::labels::Labels;
 
 /// A sweep with what is known of each GPU beside it.
 #[derive(Debug)]
@@ -38,7 +39,8 @@ pub fn sweep(tables: &Tables, order: &Order, names: &KernelNames, longest: usize
     let gpus = order.agents.iter().map(|ops| GpuSweep::new(tables, ops, names, &queues, time, longest));
     let mut gpus: Vec<GpuSweep<'_>> = gpus.collect();
     ops::in_order_on_threads(tables, order, &mut gpus, GpuSweep::add);
-    let mut parts: Vec<_> = gpus.into_iter().map(GpuSweep::finish).collect();
+    let labels = Labels::new(tables);
+    let mut parts: Vec<_> = gpus.into_iter().map(|gpu| gpu.finish(&labels)).collect();
     parts.sort_by(|one, other| (one.gpu.gpu, &one.gpu.label).cmp(&(other.gpu.gpu, &other.gpu.label)));
     let mut sweep = Sweep::default();
     let mut longest_of_gpus = Vec::with_capacity(parts.len());

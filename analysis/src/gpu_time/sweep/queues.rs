@@ -8,7 +8,7 @@ use super::types::{Example, SuspiciousRows};
 use crate::base::first_use::distinct;
 use crate::base::ops::length;
 use crate::base::union_length::to_ns;
-use crate::names::labels;
+use crate::names::labels::Labels;
 
 const EXAMPLES: usize = 3;
 
@@ -116,13 +116,13 @@ impl<'a> QueueChecks<'a> {
         to_ns(self.overlap)
     }
 
-    pub(super) fn finish(self, tables: &Tables) -> (SuspiciousRows, SuspiciousRows) {
+    pub(super) fn finish(self, tables: &Tables, labels: &Labels<'_>) -> (SuspiciousRows, SuspiciousRows) {
         let examples = |rows: Vec<u32>| {
             rows.into_iter()
                 .map(|row| {
                     let dispatch = tables.dispatches.get(row as usize);
                     Example {
-                        place: labels::queue(tables, tables.tracks.get(dispatch.track)),
+                        place: labels.queue(tables.tracks.get(dispatch.track)),
                         name: rtl_schema::identity(tables.strings.get(dispatch.name)).to_owned(),
                         start_ns: dispatch.start,
                     }

@@ -6,17 +6,25 @@ use super::rhythm::Lag;
 pub(super) struct Differences {
     /// The rank that a clock is related to, and what must be added to have its time; itself at first.
     of: Vec<(usize, Lag)>,
+    /// Indexed by rank: those whose clocks are related to its clock, itself at first.
+    members: Vec<Vec<usize>>,
     related: usize,
 }
 
 impl Differences {
     pub(super) fn new(ranks: usize) -> Self {
-        Self { of: (0..ranks).map(|rank| (rank, Lag::default())).collect(), related: 0 }
+        let of = (0..ranks).map(|rank| (rank, Lag::default())).collect();
+        Self { of, members: (0..ranks).map(|rank| vec![rank]).collect(), related: 0 }
     }
 
     /// How often two clocks were related that were not before: where it is the same, nothing has changed.
     pub(super) fn related(&self) -> usize {
         self.related
+    }
+
+    /// The ranks whose clocks are related to that of a rank, itself among them.
+    pub(super) fn related_to(&self, rank: usize) -> &[usize] {
+        &self.members[self.of[rank].0]
     }
 
     /// Returns what must be added to the time of `one` to have that of `other`.
@@ -35,8 +43,10 @@ impl Differences {
         self.related += 1;
         // From the root of `other` to `other`, to `one`, to its root.
         let change = joined(joined(inverse(to), inverse(lag)), from);
-        for (of, own) in self.of.iter_mut().filter(|(of, _)| *of == moved) {
+        for rank in std::mem::take(&mut self.members[moved]) {
+            let (of, own) = &mut self.of[rank];
             (*of, *own) = (root, joined(*own, change));
+            self.members[root].push(rank);
         }
     }
 }

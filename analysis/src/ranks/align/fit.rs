@@ -1,5 +1,8 @@
 //! The clocks of all nodes at once.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::clock::{Clock, Observation};
 use super::groups::MatchedCollective;
 use crate::base::stats::{interquartile_mean, median, robust_deviation};
@@ -248,6 +251,8 @@ impl Observed {
     /// Gives a first clock to every node that enough collectives tie to one that has a clock, the best tied one first.
     fn reach(&mut self, clocks: &mut [Option<Clock>], reference: usize) {
         let mut ties = vec![0_usize; clocks.len()];
+        // With every number of ties that a node has had since there were enough, of which the last one counts.
+        let mut open: BinaryHeap<(usize, Reverse<usize>)> = BinaryHeap::new();
         let mut is_tied = vec![false; self.seen.len()];
         let mut next = Some((reference, Clock::constant(0.0)));
         while let Some((node, clock)) = next {
@@ -255,12 +260,16 @@ impl Observed {
             clocks[node] = Some(clock);
             for place in &self.places_of[node] {
                 if !std::mem::replace(&mut is_tied[place.collective as usize], true) {
-                    self.seen[place.collective as usize].iter().for_each(|&(other, ..)| ties[other] += 1);
+                    for &(other, ..) in &self.seen[place.collective as usize] {
+                        ties[other] += 1;
+                        if ties[other] >= LEAST {
+                            open.push((ties[other], Reverse(other)));
+                        }
+                    }
                 }
             }
-            let open = (0..clocks.len()).filter(|&node| clocks[node].is_none() && ties[node] >= LEAST);
-            let best = open.max_by_key(|&node| (ties[node], std::cmp::Reverse(node)));
-            next = best.map(|node| {
+            let best = std::iter::from_fn(|| open.pop()).find(|&(_, Reverse(node))| clocks[node].is_none());
+            next = best.map(|(_, Reverse(node))| {
                 let all = self.observations(node);
                 let some: Vec<Observation> = all.iter().copied().step_by(all.len().div_ceil(FIRST)).collect();
                 (node, Clock::fitted(&some))

@@ -42,8 +42,16 @@ pub(super) struct Fit {
     lacking: usize,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// How many pairs of sequences this thread has compared.
+    pub(super) static COMPARED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
 /// Matches `other` with `one`, where they are the same collectives; `known` is the difference of their clocks.
 pub(super) fn fit(one: &Rhythm, other: &Rhythm, known: Option<&Lag>) -> Option<Fit> {
+    #[cfg(test)]
+    COMPARED.set(COMPARED.get() + 1);
     let numbered = numbered(one, other);
     let is_numbered = !numbered.is_empty();
     let intervals = || Intervals::new(one, other);

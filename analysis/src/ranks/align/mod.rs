@@ -33,7 +33,9 @@ pub use groups::{
     is_whole, matched_collectives, matched_every, matched_within,
 };
 pub use synchronising::synchronises;
-pub use waits::{LEAST_OF_A_CLOCK, RankWaits, Waits, are_on_one_clock, leave_together, violations, waits};
+pub use waits::{
+    LEAST_OF_A_CLOCK, RankWaits, Waits, are_on_one_clock, by_position, leave_together, violations, waits,
+};
 
 /// The metadata tag of a trace of several machines whose times are on one clock.
 pub const CLOCK: &str = "clock";

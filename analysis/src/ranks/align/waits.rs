@@ -112,9 +112,14 @@ impl Waits {
         Self { ranks: vec![RankWaits::default(); ranks], ..Self::default() }
     }
 
-    /// Adds further collectives of the same ranks.
-    pub fn append(&mut self, other: &Self) {
-        self.ranks.iter_mut().zip(&other.ranks).for_each(|(rank, more)| rank.append(more));
+    /// Adds the collectives of a group: `members` has the rank behind each of its ranks.
+    pub fn append(&mut self, other: &Self, members: &[usize]) {
+        members.iter().zip(&other.ranks).for_each(|(&rank, more)| self.ranks[rank].append(more));
+        self.append_sums(other);
+    }
+
+    /// Adds further collectives, without what each rank waited in them.
+    pub fn append_sums(&mut self, other: &Self) {
         self.collectives += other.collectives;
         add(&mut self.spread_ns, other.spread_ns);
         add(&mut self.transfer_ns, other.transfer_ns);
@@ -142,6 +147,18 @@ impl Waits {
         let matters = (usual - least) * own.collectives as f64 >= MATTERS * span;
         (waited.len() > 1 && least < LITTLE * usual && stands_out && matters).then_some(rank)
     }
+}
+
+/// A collective with positions among `members`, the ranks of its group in ascending order, in place of ranks: figures of a
+/// group then take no more memory than its members, of however many ranks.
+#[must_use]
+pub fn by_position(collective: &MatchedCollective, members: &[usize]) -> MatchedCollective {
+    let mut position = 0;
+    let call = |&(rank, start, end): &(usize, i64, i64)| {
+        position += members[position..].iter().take_while(|&&member| member < rank).count();
+        (position, start, end)
+    };
+    collective.iter().map(call).collect()
 }
 
 /// Counts them; `matched` on one clock where `aligned`, else only what needs no clocks.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rtl_schema::Tables;
 
-use super::strata::{Group, Groups, Strata};
+use super::strata::{Cell, Group, Groups, Strata};
 use super::warmup::Warmup;
 use crate::base::ops::{self, Op, Order};
 use crate::base::stats::begins;
@@ -19,18 +19,26 @@ pub(super) struct CallBuffer {
     buffer: Arc<Vec<i64>>,
     /// The position among the shapes of the group of each; empty where every group has but one.
     shapes: Arc<Vec<u32>>,
-    /// Where each group begins at each place, and the end of the last: `group * places + place`.
+    /// Groups at places that ran them, by group, then by place.
+    slots: Vec<Slot>,
+    /// Where each slot begins, and the end of the last.
     begins: Vec<usize>,
-    /// The position among the dispatches of the place of the first call, for each of `begins`.
+    /// Indexed by slot: the position among the dispatches of the place of the first call.
     first: Vec<u32>,
-    places: usize,
     /// Indexed by place.
     pub(super) wall_and_busy_ns: Vec<[i64; 2]>,
 }
 
+/// A group at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Slot {
+    group: usize,
+    place: u32,
+}
+
 /// State of one place while its ops are visited in order.
+#[derive(Default)]
 struct PlaceState {
-    place: usize,
     position: usize,
     union: UnionLength,
 }
@@ -43,21 +51,21 @@ pub(super) struct GroupCalls {
 
 impl CallBuffer {
     pub(super) fn new(tables: &Tables, order: &Order, strata: &Strata, groups: &Groups) -> Self {
-        let places = order.agents.len();
-        let slots = groups.len() * places;
-        let mut counts = vec![0_usize; slots];
-        for place in 0..places {
-            for stratum in 0..strata.len() {
-                counts[groups.of_stratum[stratum] * places + place] += strata.calls(place, stratum) as usize;
-            }
-        }
+        let slot = |cell: Cell| Slot { group: groups.of_stratum[cell.stratum as usize], place: cell.place };
+        let mut slots: Vec<Slot> = strata.cells().map(slot).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        let position = |cell| slots.partition_point(|other| *other < slot(cell));
+        let slot_of_cell: Vec<usize> = strata.cells().map(position).collect();
+        let mut counts = vec![0_usize; slots.len()];
+        slot_of_cell.iter().zip(strata.calls()).for_each(|(&slot, calls)| counts[slot] += calls as usize);
         let begins = begins(&counts);
-        let filled = begins[slots];
+        let filled = begins[slots.len()];
         let mixed = groups.all.iter().any(Group::is_mixed);
         let shapes = if mixed { filled } else { 0 };
         let mut calls = (vec![0; filled], vec![0; shapes]);
-        let mut calls_of_group = Self { begins, first: vec![0; slots], places, ..Self::default() };
-        calls_of_group.fill(&mut calls, tables, order, strata, groups);
+        let mut calls_of_group = Self { begins, first: vec![0; slots.len()], slots, ..Self::default() };
+        calls_of_group.fill(&mut calls, tables, order, strata, groups, &slot_of_cell);
         (calls_of_group.buffer, calls_of_group.shapes) = (Arc::new(calls.0), Arc::new(calls.1));
         calls_of_group
     }
@@ -69,24 +77,26 @@ impl CallBuffer {
         order: &Order,
         strata: &Strata,
         groups: &Groups,
+        slot_of_cell: &[usize],
     ) {
         let dispatches = &tables.dispatches;
-        let (places, mixed) = (self.places, !shapes.is_empty());
-        let slot_of_stratum: Vec<usize> = groups.of_stratum.iter().map(|group| group * places).collect();
+        let mixed = !shapes.is_empty();
+        let shape_of_cell: Vec<u32> =
+            strata.cells().map(|cell| groups.shape_of_stratum[cell.stratum as usize]).collect();
         let mut next = self.begins.clone();
         let mut calls: Vec<(usize, i64, u32)> = Vec::new();
-        let state = |place: usize| PlaceState { place, position: 0, union: UnionLength::default() };
-        let mut states: Vec<PlaceState> = (0..places).map(state).collect();
+        let mut states: Vec<PlaceState> = Vec::new();
+        states.resize_with(order.agents.len(), PlaceState::default);
         ops::in_order(tables, order, &mut states, |state, same| {
             for &row in same.copies {
                 let length = Op { copy: true, row }.length(tables);
                 state.union.add(same.start, same.start.saturating_add(length));
             }
             let call = |row: u32| {
-                let stratum = strata.of_row(row);
+                let cell = strata.cell_of_row(row);
                 let duration = dispatches.duration.valid(row as usize).unwrap_or(0);
-                let shape = if mixed { groups.shape_of_stratum[stratum] } else { 0 };
-                (slot_of_stratum[stratum] + state.place, duration, shape)
+                let shape = if mixed { shape_of_cell[cell] } else { 0 };
+                (slot_of_cell[cell], duration, shape)
             };
             let mut put = |(slot, duration, shape): (usize, i64, u32)| {
                 state.union.add(same.start, same.start.saturating_add(duration.unsigned_abs()));
@@ -114,9 +124,14 @@ impl CallBuffer {
         self.wall_and_busy_ns = states.into_iter().map(figures).collect();
     }
 
+    fn slots_of(&self, group: usize) -> Range<usize> {
+        let begin = |group: usize| self.slots.partition_point(|slot| slot.group < group);
+        begin(group)..begin(group + 1)
+    }
+
     /// The run of a group and its mix, without the warm-up.
     pub(super) fn run(&self, group: usize, about: &Group, warmup: Warmup) -> GroupCalls {
-        let slots = group * self.places..(group + 1) * self.places;
+        let slots = self.slots_of(group);
         let all = self.begins[slots.start]..self.begins[slots.end];
         let kept: Vec<Range<usize>> = slots
             .map(|slot| self.begins[slot]..self.begins[slot + 1])
@@ -137,11 +152,12 @@ impl CallBuffer {
         order: &Order,
         group: usize,
     ) -> [Option<&'a str>; 2] {
-        let slots = group * self.places..(group + 1) * self.places;
-        let Some(slot) = slots.clone().find(|&slot| self.begins[slot + 1] > self.begins[slot]) else {
+        let slot = self.slots_of(group).start;
+        let Some(place) = self.slots.get(slot).filter(|slot| slot.group == group).map(|slot| slot.place)
+        else {
             return [None, None];
         };
-        let sorted = &order.agents[slot - slots.start].dispatches;
+        let sorted = &order.agents[place as usize].dispatches;
         let start = |at: usize| sorted.get(at).map(|&row| tables.dispatches.start[row as usize]);
         let name =
             |at: usize| rtl_schema::identity(tables.strings.get(tables.dispatches.name[sorted[at] as usize]));

@@ -7,6 +7,7 @@ mod waiting;
 mod warmup;
 
 use rtl_schema::Tables;
+use rustc_hash::FxHashMap;
 
 use self::calls::{CallBuffer, GroupCalls};
 use self::strata::Strata;
@@ -58,14 +59,16 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
     }
 
     let idle = if has_launch_data(tables) { analysis.idle() } else { &[] };
+    let idle: FxHashMap<(i64, &str), &GpuIdle> =
+        idle.iter().rev().map(|idle| ((idle.gpu, idle.label.as_str()), idle)).collect();
     let mut gpus: Vec<GpuProfile> = order
         .agents
         .iter()
         .zip(&calls.wall_and_busy_ns)
-        .enumerate()
-        .map(|(place, (ops, &[wall_ns, busy_ns]))| {
-            let mut work: Vec<ActivityTotal> = strata
-                .of_place(place)
+        .zip(strata.by_place(order.agents.len()))
+        .map(|((ops, &[wall_ns, busy_ns]), strata_of_place)| {
+            let mut work: Vec<ActivityTotal> = strata_of_place
+                .into_iter()
                 .map(|(stratum, amount)| ActivityTotal {
                     item: Activity::Kernel(position_of_group[groups.of_stratum[stratum]]),
                     shape: strata.shape(stratum).map(str::to_owned),
@@ -79,8 +82,7 @@ pub fn profile(analysis: &Analysis<'_>, by: KernelKey, warmup: Warmup) -> Profil
             });
             let gpu = tables.agents.get(ops.agent.index()).map_or(-1, |agent| agent.number);
             let label = labels::agent(tables, ops.agent);
-            let idle = idle.iter().find(|idle| (idle.gpu, &idle.label) == (gpu, &label));
-            let idle = idle.map_or_else(Vec::new, GpuIdle::by_cause);
+            let idle = idle.get(&(gpu, label.as_str())).map_or_else(Vec::new, |idle| idle.by_cause());
             GpuProfile { gpu, wall_ns, busy_ns, idle, work }
         })
         .collect();

@@ -5,7 +5,7 @@ use rtl_schema::{NameId, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::types::KernelKey;
-use crate::base::first_use::FirstUseSet;
+use crate::base::first_use::{FirstUseMap, FirstUseSet, position_of};
 use crate::base::ops::Order;
 use crate::base::stats::CallTotal;
 use crate::names::kernel_names::KernelNames;
@@ -16,10 +16,17 @@ use crate::slower::run::mix::{Calls, Mix};
 pub(super) struct Strata {
     classes: Vec<String>,
     strata: FirstUseSet<(usize, Option<u32>)>,
-    /// The stratum of each dispatch; of those without a valid duration any.
+    /// The calls of a stratum at a place, of those that ran there: of thousands of ranks each may have kernels of its own.
+    cells: FirstUseMap<Cell, CallTotal>,
+    /// The cell of each dispatch; of those without a valid duration any.
     of_row: Vec<u32>,
-    /// Indexed by place, then by stratum.
-    amounts: Vec<Vec<CallTotal>>,
+}
+
+/// A stratum at a place, which is a GPU's position in [`Order`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Cell {
+    pub(super) stratum: u32,
+    pub(super) place: u32,
 }
 
 /// A group of strata: a kernel, or a kernel in one shape.
@@ -63,33 +70,35 @@ impl Groups {
     }
 }
 
-/// How many strata are found without looking them up.
+/// The name, the shape and the place of a row, and the position of its cell.
+type Recent = ((NameId, Option<ShapeId>, u32), usize);
+
+/// How many cells are found without looking them up.
 const RECENT: usize = 1 << 12;
 
 /// Where a stratum is remembered.
 #[inline]
-fn recent(name: NameId, shape: Option<ShapeId>) -> usize {
-    (name.index().wrapping_mul(61) + shape.map_or(0, |shape| shape.index() + 1)) % RECENT
+fn recent(name: NameId, shape: Option<ShapeId>, place: u32) -> usize {
+    let of_shape = shape.map_or(0, |shape| shape.index() + 1);
+    (name.index().wrapping_mul(61) + of_shape + (place as usize).wrapping_mul(509)) % RECENT
 }
 
 impl Strata {
     pub(super) fn new(tables: &Tables, names: &KernelNames, order: &Order) -> Self {
         let (classes, class_of_shape) = classes(tables);
-        let mut place_of_agent: FxHashMap<u32, usize> = FxHashMap::default();
-        for (place, ops) in order.agents.iter().enumerate() {
-            place_of_agent.insert(ops.agent.0, place);
-        }
-        let place_of_track: Vec<Option<usize>> =
+        let place_of_agent: FxHashMap<u32, u32> =
+            order.agents.iter().map(|ops| ops.agent.0).zip(0..).collect();
+        let place_of_track: Vec<Option<u32>> =
             tables.tracks.rows().iter().map(|track| place_of_agent.get(&track.agent.0).copied()).collect();
         let dispatches = &tables.dispatches;
         let mut strata = Self {
             classes,
             strata: FirstUseSet::default(),
             of_row: Vec::with_capacity(dispatches.len()),
-            amounts: vec![Vec::new(); order.agents.len()],
+            cells: FirstUseMap::default(),
         };
-        // A kernel goes through its few shapes in turns, so most rows repeat one of the strata met lately.
-        let mut lately: Vec<Option<(NameId, Option<ShapeId>, u32)>> = vec![None; RECENT];
+        // A kernel goes through its few shapes in turns, so most rows repeat one of the recent cells.
+        let mut lately: Vec<Option<Recent>> = vec![None; RECENT];
         for row in 0..dispatches.len() {
             let (name, shape) = (dispatches.name[row], dispatches.shape.get(row));
             let valid = dispatches.duration.valid(row).zip(place_of_track[dispatches.track[row].index()]);
@@ -97,25 +106,18 @@ impl Strata {
                 strata.of_row.push(0);
                 continue;
             };
-            let stratum = match lately[recent(name, shape)] {
-                Some((same, alike, stratum)) if (same, alike) == (name, shape) => stratum,
+            let cell = match lately[recent(name, shape, place)] {
+                Some((same, cell)) if same == (name, shape, place) => cell,
                 _ => {
                     let class = shape.map(|shape| class_of_shape[shape.index()]);
                     let stratum = strata.strata.insert_full((names.kernel(name), class)).0 as u32;
-                    lately[recent(name, shape)] = Some((name, shape, stratum));
-                    stratum
+                    let cell = position_of(&mut strata.cells, Cell { stratum, place });
+                    lately[recent(name, shape, place)] = Some(((name, shape, place), cell));
+                    cell
                 }
             };
-            strata.of_row.push(stratum);
-            let amounts = &mut strata.amounts[place];
-            if amounts.len() <= stratum as usize {
-                amounts.resize(stratum as usize + 1, CallTotal::default());
-            }
-            let amount = &mut amounts[stratum as usize];
-            amount.add(duration);
-        }
-        for amounts in &mut strata.amounts {
-            amounts.resize(strata.strata.len(), CallTotal::default());
+            strata.of_row.push(cell as u32);
+            strata.cells[cell].add(duration);
         }
         strata
     }
@@ -124,22 +126,34 @@ impl Strata {
         self.strata.len()
     }
 
-    /// The stratum of a row with a valid duration.
+    /// The position of the cell of a row with a valid duration.
     #[inline]
-    pub(super) fn of_row(&self, row: u32) -> usize {
+    pub(super) fn cell_of_row(&self, row: u32) -> usize {
         self.of_row[row as usize] as usize
+    }
+
+    /// By position.
+    pub(super) fn cells(&self) -> impl ExactSizeIterator<Item = Cell> + '_ {
+        self.cells.keys().copied()
     }
 
     pub(super) fn shape(&self, stratum: usize) -> Option<&str> {
         self.strata[stratum].1.map(|class| self.classes[class as usize].as_str())
     }
 
-    pub(super) fn of_place(&self, place: usize) -> impl Iterator<Item = (usize, CallTotal)> + '_ {
-        self.amounts[place].iter().copied().enumerate().filter(|(_, amount)| amount.calls > 0)
+    /// By position of the cell.
+    pub(super) fn calls(&self) -> impl Iterator<Item = u64> + '_ {
+        self.cells.values().map(|amount| amount.calls)
     }
 
-    pub(super) fn calls(&self, place: usize, stratum: usize) -> u64 {
-        self.amounts[place][stratum].calls
+    /// The strata of each of a number of places, in order.
+    pub(super) fn by_place(&self, places: usize) -> Vec<Vec<(usize, CallTotal)>> {
+        let mut by_place = vec![Vec::new(); places];
+        for (&Cell { stratum, place }, &amount) in &self.cells {
+            by_place[place as usize].push((stratum as usize, amount));
+        }
+        by_place.iter_mut().for_each(|strata| strata.sort_unstable_by_key(|&(stratum, _)| stratum));
+        by_place
     }
 
     pub(super) fn groups(&self, by: KernelKey) -> Groups {

@@ -12,7 +12,7 @@ use super::types::CollectiveWaits;
 use super::warmup::Warmup;
 use crate::Stats;
 use crate::names::kernel_names::KernelNames;
-use crate::ranks::align::{self, MatchedCollective, Sequence, synchronises};
+use crate::ranks::align::{self, MatchedCollective, Sequence, Waits, synchronises};
 use crate::ranks::members::Members;
 use crate::slower::run::Run;
 use crate::slower::run::mix::Calls;
@@ -61,7 +61,7 @@ pub(super) fn match_collectives(
             sequences.push(Sequence { rank, kind, calls, ..Sequence::default() });
         }
     }
-    let mut all: Vec<MatchedCollective> = Vec::new();
+    let mut waits = Waits::none(members.all.len());
     let mut collected: Vec<Collected> = vec![Collected::default(); groups.len()];
     for group in &align::group_sequences(&sequences).groups {
         let matched = align::matched_collectives(group, &sequences);
@@ -69,9 +69,11 @@ pub(super) fn match_collectives(
             matched.filter(|collective| group.is_whole(collective)).collect();
         let stratum = of_kind[sequences[group.members[0]].kind as usize];
         collected[groups.of_stratum[stratum]].add(&matched, groups.shape_of_stratum[stratum], warmup);
-        all.extend(matched);
+        let ranks: Vec<usize> = group.members.iter().map(|&at| sequences[at].rank).collect();
+        let positions = matched.iter().map(|collective| align::by_position(collective, &ranks));
+        waits.append(&align::waits(positions, ranks.len(), false), &ranks);
     }
-    let straggler = align::waits(&all, members.all.len(), false).straggler();
+    let straggler = waits.straggler();
     CollectiveFigures {
         waiting: collected.into_iter().zip(&groups.all).map(|(one, about)| one.finish(about)).collect(),
         straggler: straggler.map(|member| members.all[member].name.clone()),
@@ -92,12 +94,15 @@ fn calls(tables: &Tables, strata: &Strata, meets: &[bool]) -> Vec<LaneCalls> {
         tables.agents.get(track.agent.index()).is_some_and(|agent| agent.kind == AgentKind::Cpu)
     };
     let counts: Vec<bool> = tables.tracks.rows().iter().map(|track| !is_cpu(track)).collect();
+    let stratum_of_cell: Vec<usize> = strata.cells().map(|cell| cell.stratum as usize).collect();
+    let meets_in_cell: Vec<bool> = stratum_of_cell.iter().map(|&stratum| meets[stratum]).collect();
     let mut found: FxHashMap<(usize, usize), Vec<(i64, i64)>> = FxHashMap::default();
     for row in 0..dispatches.len() {
-        let stratum = strata.of_row(row as u32);
-        if !meets[stratum] {
+        let cell = strata.cell_of_row(row as u32);
+        if !meets_in_cell[cell] {
             continue;
         }
+        let stratum = stratum_of_cell[cell];
         // The stratum of a row that is in no figure may be any.
         let track = dispatches.track[row].index();
         if let Some(duration) = dispatches.duration.valid(row).filter(|_| counts[track]) {

@@ -1,8 +1,9 @@
 //! Findings about traces whose lost time is known.
 
+use rtl_analysis::combine::Combined;
 use rtl_analysis::findings::{Finding, WORTH, findings};
 use rtl_analysis::trust::Health;
-use rtl_analysis::{Analysis, Categories, combine};
+use rtl_analysis::{Analysis, Categories};
 use rtl_schema::Tables;
 
 use crate::machine::run;
@@ -51,8 +52,9 @@ pub(crate) fn healthy(seed: u64) -> Vec<Finding> {
 
 /// The findings of the short report on the traces of all ranks.
 pub(crate) fn reported(ranks: Vec<Tables>) -> Vec<Finding> {
-    let mut tables = Tables::default();
-    ranks.into_iter().for_each(|rank| combine::append(&mut tables, rank));
+    let mut combined = Combined::default();
+    ranks.into_iter().for_each(|rank| combined.append(rank));
+    let tables = combined.into_tables();
     let analysis = Analysis::new(&tables, &Categories::default());
     let all = findings(&analysis, &Health::default()).findings;
     all.into_iter().filter(|finding| finding.share >= WORTH).collect()

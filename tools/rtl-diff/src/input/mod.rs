@@ -30,17 +30,24 @@ pub(crate) fn distinct(side: &[PathBuf], is_quiet: bool, out: &mut Output) -> Ve
 pub(crate) fn read_side(paths: &[PathBuf], options: &ReadOptions) -> Result<Vec<Run>, Failure> {
     let (mut origins, mut runs) = (Vec::new(), Vec::new());
     let mut empty = None;
-    for path in paths {
-        match read_file(path, options) {
-            Ok((origin, run)) => {
-                origins.push(origin);
-                runs.push(Some(run));
+    cli::read_in_order(
+        paths,
+        |path| read_file(path, options),
+        |read| {
+            match read {
+                Ok((origin, run)) => {
+                    origins.push(origin);
+                    runs.push(Some(run));
+                }
+                // Another rank of the run may have rows of the selection.
+                Err(failure) if cli::filter::is_empty_selection(&failure) => {
+                    empty = empty.take().or(Some(failure))
+                }
+                Err(failure) => return Err(failure),
             }
-            // Another rank of the run may have rows of the selection.
-            Err(failure) if cli::filter::is_empty_selection(&failure) => empty = empty.or(Some(failure)),
-            Err(failure) => return Err(failure),
-        }
-    }
+            Ok(())
+        },
+    )?;
     if let Some(failure) = empty.filter(|_| origins.is_empty()) {
         return Err(failure);
     }

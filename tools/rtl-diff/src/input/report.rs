@@ -69,11 +69,12 @@ pub(super) fn read(path: &Path) -> Result<(Origin, Run), Failure> {
         };
         Ok(ActivityTotal { item, shape: None, calls: part.calls, total_ns: part.total_ns })
     };
+    let idle_of: BTreeMap<(i64, &String), &GpuIdle> =
+        document.idle.iter().rev().map(|idle| ((idle.gpu, &idle.label), idle)).collect();
     let gpu = |GpuRow { gpu, work: parts, .. }: &GpuRow| {
         let parts = parts.as_ref().ok_or_else(|| anyhow::anyhow!("what ran on each GPU is missing"))?;
         let work = parts.iter().map(work).collect::<anyhow::Result<_>>()?;
-        let idle = document.idle.iter().find(|idle| (idle.gpu, &idle.label) == (gpu.gpu, &gpu.label));
-        let idle = idle.map_or_else(Vec::new, GpuIdle::by_cause);
+        let idle = idle_of.get(&(gpu.gpu, &gpu.label)).map_or_else(Vec::new, |idle| idle.by_cause());
         Ok(GpuProfile { gpu: gpu.gpu, wall_ns: gpu.wall_ns, busy_ns: gpu.busy_ns, idle, work })
     };
     let gpus = gpus.iter().map(gpu).collect::<anyhow::Result<_>>().map_err(unusable)?;

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use cli::Failure;
+use rtl_analysis::combine::Combined;
 use rtl_analysis::complete_steps::CompleteSteps;
 use rtl_analysis::facts::facts;
 use rtl_analysis::profile::profile;
 use rtl_analysis::trust::{Reason, Trust, health};
 use rtl_analysis::work::Work;
-use rtl_analysis::{Analysis, Categories, combine, region, stray};
+use rtl_analysis::{Analysis, Categories, region, stray};
 use rtl_schema::{Tables, Trace};
 
 use super::demangle::demangle;
@@ -69,13 +70,13 @@ fn reduce_all(files: Vec<PathBuf>, rows: Rows, options: &ReadOptions) -> Run {
 
 /// The GPUs of the ranks stay apart, in the order of the files.
 pub(super) fn read(files: Vec<PathBuf>, options: &ReadOptions) -> Result<Run, Failure> {
-    let mut all = Tables::default();
+    let mut all = Combined::default();
     let mut reasons = Vec::new();
     for path in &files {
         let Rows { tables, distrust: known } = rows(path, options)?;
         let whole = || distrust(&Analysis::new(&tables, &Categories::default()), path);
         reasons.extend(known.unwrap_or_else(whole));
-        combine::append(&mut all, tables);
+        all.append(tables);
     }
-    Ok(reduce_all(files, Rows { tables: all, distrust: Some(reasons) }, options))
+    Ok(reduce_all(files, Rows { tables: all.into_tables(), distrust: Some(reasons) }, options))
 }

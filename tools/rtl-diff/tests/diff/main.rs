@@ -8,6 +8,7 @@ mod document;
 mod explained;
 mod formats;
 mod gates;
+mod many;
 mod page;
 mod reading;
 mod real;

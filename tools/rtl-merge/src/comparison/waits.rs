@@ -79,18 +79,23 @@ impl Waits {
             align::are_on_one_clock(violations, group.matched() as u64)
         };
         let on_one_clock: Vec<bool> = matched.iter().zip(&violations).map(are_on_one_clock).collect();
+        let ranks_of = |group: &align::Group| -> Vec<usize> {
+            group.members.iter().map(|&at| clocks.found.sequences[at].rank).collect()
+        };
         let waits = |(at, part): &(usize, Range<usize>)| {
             let group = &matched[*at];
+            let ranks = ranks_of(group);
             let all = clocks.matched_within(group, part.clone());
             let whole = all.filter(|collective| group.is_whole(collective));
-            (*at, align::waits(whole, places.len(), on_one_clock[*at]))
+            let positions = whole.map(|collective| align::by_position(&collective, &ranks));
+            (*at, align::waits(positions, ranks.len(), on_one_clock[*at]))
         };
         // Of all groups, and of each one without its ranks.
         let mut sums = align::Waits::none(places.len());
         let mut of_groups = vec![align::Waits::none(0); matched.len()];
         let Ok(()) = threads::in_order(&parts, waits, |(at, waits)| {
-            sums.append(&waits);
-            of_groups[at].append(&waits);
+            sums.append(&waits, &ranks_of(&matched[at]));
+            of_groups[at].append_sums(&waits);
             Ok::<(), Infallible>(())
         });
         let group = |at: usize| {
@@ -116,8 +121,7 @@ impl Waits {
         let steps = step_group(sizes).map(|at| {
             let names: Vec<&str> = groups[at].members.iter().map(String::as_str).collect();
             let group = &clocks.groups.groups[at];
-            let ranks: Vec<usize> = group.members.iter().map(|&at| clocks.found.sequences[at].rank).collect();
-            let totals = StepTotals::between(clocks.matched(group), &ranks);
+            let totals = StepTotals::between(clocks.matched(group), &ranks_of(group));
             totals.steps(StepMethod::Collectives, identity(&groups[at].kernel), &names)
         });
         let mut by_member = vec![(0_i64, 0); members.all.len()];

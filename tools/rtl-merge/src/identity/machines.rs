@@ -2,7 +2,7 @@
 
 use rtl_schema::ProcessId;
 use rtl_schema::table::Process;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::read::Input;
 
@@ -60,6 +60,7 @@ impl Machines {
         let boots = boots(inputs);
         let mut machines = Self::default();
         let mut index: FxHashMap<Evidence, usize> = FxHashMap::default();
+        let mut labels = Labels::default();
         for (at, input) in inputs.iter().enumerate() {
             let mut own = Vec::new();
             for process in &input.processes {
@@ -67,7 +68,7 @@ impl Machines {
                 let next = machines.all.len();
                 let machine = *index.entry(evidence.clone()).or_insert(next);
                 if machine == next {
-                    let label = machines.label(process, input);
+                    let label = labels.distinct(label(process, input));
                     machines.all.push(Machine { evidence, label });
                 }
                 own.push(machine);
@@ -86,18 +87,40 @@ impl Machines {
         let first = *self.by_process[input].first()?;
         self.by_process[input].iter().all(|&machine| machine == first).then_some(first)
     }
+}
 
-    /// A name that no machine has yet, for that of `process`.
-    fn label(&self, process: &Process, input: &Input) -> String {
-        let file = || input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let name = match (&process.host, process.node) {
-            (Some(host), _) if !host.is_empty() => host.clone(),
-            (_, Some(node)) => format!("{}/node{node}", file()),
-            _ => file(),
-        };
-        let taken = |label: &String| self.all.iter().any(|machine| machine.label == *label);
-        let numbered = (2..).map(|number| format!("{name}~{number}"));
-        std::iter::once(name.clone()).chain(numbered).find(|label| !taken(label)).unwrap_or(name)
+/// The name of the machine of a process, which another one may have, too.
+fn label(process: &Process, input: &Input) -> String {
+    let file = || input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match (&process.host, process.node) {
+        (Some(host), _) if !host.is_empty() => host.clone(),
+        (_, Some(node)) => format!("{}/node{node}", file()),
+        _ => file(),
+    }
+}
+
+/// Distinct names.
+#[derive(Debug, Default)]
+struct Labels {
+    taken: FxHashSet<String>,
+    /// By name: the last number behind it that was tried. Thousands of traces in folders of their own may have one name.
+    numbers: FxHashMap<String, u64>,
+}
+
+impl Labels {
+    /// The name, with a number where it is taken.
+    fn distinct(&mut self, name: String) -> String {
+        let number = self.numbers.entry(name.clone()).or_insert(0);
+        let mut label = name.clone();
+        loop {
+            *number += 1;
+            if *number > 1 {
+                label = format!("{name}~{number}");
+            }
+            if self.taken.insert(label.clone()) {
+                return label;
+            }
+        }
     }
 }
 

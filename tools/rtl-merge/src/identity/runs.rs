@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 use cli::Failure;
 use regex_lite::Regex;
 use rtl_schema::table::Process;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::machines::Machines;
 use crate::output::MERGED;
 use crate::read::Input;
+use crate::read::rows::TABLES;
 
 /// # Errors
 /// Where two traces name different runs, or different numbers of ranks, or have the same rows.
@@ -22,8 +24,11 @@ pub(crate) fn check(inputs: &[Input], machines: &Machines) -> Result<(), Failure
             machine: machines.only(at),
         })
         .collect();
+    let mut seen = Seen::default();
     for (at, one) in runs.iter().enumerate() {
-        for other in &runs[..at] {
+        // Nearly all traces are of one run, so the one that another contradicts is looked for only where there is one.
+        let others = if seen.may_contradict(one) { &runs[..at] } else { &[] };
+        for other in others {
             let names = || format!("{} and {}", other.input.name(), one.input.name());
             if is_twice(one, other) {
                 let what = format!("{} have the same rows", names());
@@ -36,8 +41,77 @@ pub(crate) fn check(inputs: &[Input], machines: &Machines) -> Result<(), Failure
                     .with_hint("`--allow different-runs` merges them all the same"));
             }
         }
+        seen.add(one);
     }
     Ok(())
+}
+
+/// The rows by table and the span of a trace.
+type Extent = ([u64; TABLES.len()], Option<(i64, i64)>);
+
+/// The traces before one, none of which contradicts another: what decides whether one of them may contradict the next.
+#[derive(Default)]
+struct Seen<'a> {
+    world: Option<u32>,
+    name: Option<&'a str>,
+    /// Of each process: its traces by rows and span, and whether one of them is merged.
+    copies: FxHashSet<(Key<'a>, Extent)>,
+    processes: FxHashMap<Key<'a>, bool>,
+    /// By machine, the names that launchers gave, with the last start and the first end of their traces in ns.
+    launchers: FxHashMap<Option<usize>, FxHashMap<&'a str, (i64, i64)>>,
+}
+
+/// A process as [`is_same`] compares them; of those with a guid and those without each may be the same by boot and pid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Key<'a> {
+    Guid(&'a str),
+    Boot(&'a str, i64),
+}
+
+fn keys(process: &Process) -> impl Iterator<Item = Key<'_>> {
+    let boot = process.boot_id.as_deref().zip(process.pid).map(|(boot, pid)| Key::Boot(boot, pid));
+    process.guid.as_deref().map(Key::Guid).into_iter().chain(boot)
+}
+
+impl<'a> Seen<'a> {
+    /// Returns false if no trace contradicts this one.
+    fn may_contradict(&self, one: &Run<'_>) -> bool {
+        let rows = one.input.rows.counts;
+        let keys = one.input.processes.iter().flat_map(keys);
+        let is_twice = keys
+            .filter_map(|key| self.processes.get(&key).map(|&is_merged| (key, is_merged)))
+            .any(|(key, is_merged)| {
+                let is_copy =
+                    || one.input.rows.all() > 0 && self.copies.contains(&(key, (rows, one.input.span)));
+                one.is_merged || is_merged || is_copy()
+            });
+        let is_other_world = one.world.is_some_and(|world| self.world.is_some_and(|other| other != world));
+        let is_other_run = |name: &str| match is_launcher(name) {
+            false => self.name.is_some_and(|other| other != name),
+            true => self.launchers.get(&one.machine).into_iter().flatten().any(|(&other, &(start, end))| {
+                other != name && one.input.span.is_some_and(|(first, last)| start > last || end < first)
+            }),
+        };
+        is_twice || is_other_world || one.name.is_some_and(is_other_run)
+    }
+
+    fn add(&mut self, one: &Run<'a>) {
+        self.world = self.world.or(one.world);
+        for key in one.input.processes.iter().flat_map(keys) {
+            self.copies.insert((key, (one.input.rows.counts, one.input.span)));
+            *self.processes.entry(key).or_default() |= one.is_merged;
+        }
+        match one.name {
+            Some(name) if is_launcher(name) => {
+                if let Some((first, last)) = one.input.span {
+                    let of_machine = self.launchers.entry(one.machine).or_default();
+                    let (start, end) = of_machine.entry(name).or_insert((first, last));
+                    (*start, *end) = ((*start).max(first), (*end).min(last));
+                }
+            }
+            name => self.name = self.name.or(name),
+        }
+    }
 }
 
 /// The run of a trace, as far as the trace states it.

@@ -70,6 +70,10 @@ impl Plan {
             }
             members.push(own);
         }
+        let mut last_input = vec![0; plan.processes.len()];
+        for (at, own) in members.iter().enumerate() {
+            own.iter().for_each(|&process| last_input[process] = at);
+        }
         let space = |&index: &usize| plan.processes[index].1.space;
         let spaces: Vec<Vec<u32>> = members.iter().map(|own| own.iter().map(space).collect()).collect();
         let extents: Vec<&RangeExtents> = inputs.iter().map(|input| &input.ranges).collect();
@@ -80,7 +84,7 @@ impl Plan {
                 pids: own.iter().map(|&index| plan.processes[index].0).collect(),
                 spaces,
                 ranges,
-                continues: members[at + 1..].iter().flatten().any(|index| own.contains(index)),
+                continues: own.iter().any(|&process| last_input[process] > at),
                 gpus: devices.numbers[at].clone(),
                 monitor_devices: devices.monitored[at].clone(),
                 clock: clocks.corrections[at].clone(),

@@ -71,9 +71,13 @@ impl TraceSet {
         let Ok(()) = threads::in_order(take(&mut self.paths), read, |(path, input)| {
             progress.advance_file(output::size(&path));
             match input {
-                Ok((mut input, own)) => {
-                    input.renumber(&kernels.append(own));
-                    inputs.push(input);
+                Ok((input, own)) => {
+                    // What stays of a trace lies between buffers that reading it has freed. A copy leaves these whole for the next
+                    // one, else the heap of thousands of small traces is mostly holes.
+                    let mut kept = input.clone();
+                    drop(input);
+                    kept.renumber(&kernels.append(own));
+                    inputs.push(kept);
                     readable.push(path);
                 }
                 Err(failure) => {

@@ -13,6 +13,7 @@ mod identity;
 mod imbalance;
 mod interrupted;
 mod kineto;
+mod many;
 mod refusals;
 mod story;
 mod streams;

@@ -11,6 +11,9 @@ use serde::Serialize;
 
 use crate::view::View;
 
+/// The most rows of the table: thousands make a page slow, and its report has all of them.
+const TABLE_ROWS: usize = 256;
+
 /// The most rows and columns that are drawn without the script.
 const ROWS: usize = 32;
 const COLUMNS: usize = 40;
@@ -141,7 +144,7 @@ fn table(ranks: &Ranks) -> Table {
         id: "ranks",
         caption: "Ranks".to_owned(),
         columns: heads.to_vec(),
-        rows: ranks.ranks.iter().map(cells).collect(),
+        rows: ranks.ranks.iter().take(TABLE_ROWS).map(cells).collect(),
         all: ranks.ranks.len(),
         filter: Some("rank"),
     }

@@ -68,6 +68,32 @@ fn ranks_without_a_common_clock_are_said_to_have_none() {
 }
 
 #[test]
+fn the_page_of_many_ranks_shows_a_part_of_them_and_sums_that_are_those_of_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    // More ranks than a table shows.
+    let nodes = support::many().max(320) / 8;
+    let job = support::Job { nodes, ranks_per_node: 8, steps: 12, kernels: 3, ..support::Job::default() };
+    let files = job.generate(folder.path()).unwrap();
+    let page = fs::read_to_string(crate::page(folder.path(), &files)).unwrap();
+    let table = |id: &str| {
+        let begin = format!("<table id=\"{id}\">");
+        page.split(&begin).nth(1).unwrap().split("</table>").next().unwrap()
+    };
+    for (name, (calls, total_ns)) in support::kernel_sums(&files).unwrap() {
+        let row = table("kernels").split("<tr>").find(|row| row.contains(&name)).unwrap();
+        for value in [calls, total_ns] {
+            assert!(row.contains(&format!("data-v=\"{value}\"")), "{name}: {value} is not in {row}");
+        }
+    }
+    for id in ["ranks", "gpus"] {
+        let (_, body) = table(id).split_once("<tbody>").unwrap();
+        assert_eq!(body.matches("<tr>").count(), 256, "{id}");
+    }
+    assert!(page.contains(&format!("The first 256 of {} rows", cli::units::count(files.len() as u64))));
+    assert!(page.len() < 500_000 + files.len() * 5_000, "{} bytes", page.len());
+}
+
+#[test]
 fn a_baseline_that_cannot_be_compared_is_an_error_that_the_page_shows() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(support::fixture("two-kernels"), folder.path().join("after.db")).unwrap();

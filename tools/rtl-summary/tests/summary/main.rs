@@ -10,6 +10,7 @@ mod idle;
 mod inputs;
 mod launches;
 mod manners;
+mod many;
 mod operators;
 mod oracle;
 mod ranks;

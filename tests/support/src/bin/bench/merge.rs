@@ -1,4 +1,5 @@
-//! rtl-merge of a few large traces and of many small ones, and its report on them, beside reading the same traces alone.
+//! rtl-merge of a few large traces and of many small ones, its report on them and that of rtl-summary, beside reading the same traces
+//! alone.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +25,10 @@ struct Target {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verb {
     Merge,
+    /// `rtl-merge --to summary`.
     Summary,
+    /// `rtl-summary`.
+    Report,
 }
 
 /// Kernels of a step besides its collective, which has a range too.
@@ -34,7 +38,7 @@ const fn target(verb: Verb, (nodes, ranks_per_node): (u32, u32), steps: u32) -> 
     Target { verb, nodes, ranks_per_node, steps, cpu: None, memory: Some((100.0, 64.0)) }
 }
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 9] = [
     Target { cpu: Some((2.5, 1.5)), ..target(Verb::Merge, (2, 4), 5_000) },
     // The same for eight times as many traces.
     target(Verb::Merge, (2, 4), 1_000),
@@ -43,6 +47,10 @@ const TARGETS: [Target; 6] = [
     // The same for a hundred times as many ops in a tenth of the traces.
     target(Verb::Summary, (125, 8), 20),
     target(Verb::Summary, (25, 4), 20_000),
+    // A job of thousands of ranks: five times as many traces take five times as much.
+    Target { cpu: Some((1.5, 0.7)), memory: None, ..target(Verb::Report, (125, 8), 6) },
+    Target { cpu: Some((7.5, 3.5)), memory: None, ..target(Verb::Report, (625, 8), 6) },
+    Target { cpu: Some((12.0, 6.0)), memory: Some((200.0, 100.0)), ..target(Verb::Merge, (625, 8), 6) },
 ];
 
 /// CPU and memory of each merge and of each report.
@@ -53,6 +61,7 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
         let verb = match target.verb {
             Verb::Merge => "rtl-merge",
             Verb::Summary => "rtl-merge --to summary",
+            Verb::Report => "rtl-summary",
         };
         let work = format!("{verb} of {ranks} traces of {ops} ops");
         eprintln!("bench: {} rounds of {work}", bench.rounds);
@@ -79,11 +88,14 @@ pub(super) fn figures(bench: &Bench) -> Result<Vec<Figure>> {
 }
 
 fn call(bench: &Bench, verb: Verb, folder: &Path, traces: &[PathBuf]) -> Call {
+    let traces = traces.iter().map(|trace| trace.clone().into());
+    if verb == Verb::Report {
+        return Call::new(bench.summary.clone(), traces);
+    }
     let output = folder.join(if verb == Verb::Merge { "merged.db" } else { "all.json" });
     let mut words: Vec<OsString> =
         vec!["--quiet".into(), "--force".into(), "--allow=different-runs".into(), "-o".into(), output.into()];
     words.extend((verb == Verb::Summary).then(|| "--to=summary".into()));
-    let traces = traces.iter().map(|trace| trace.clone().into());
     Call::new(bench.summary.with_file_name("rtl-merge"), words.into_iter().chain(traces))
 }
 
