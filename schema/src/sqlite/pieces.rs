@@ -66,7 +66,7 @@ impl Database {
         Ok(vec![pieces.rest(0, new, each)?])
     }
 
-    /// Where the rows of `table` are, in a state that the caller holds ([`Self::snapshot`], [`Self::hold`]); none where only SQLite can
+    /// Where the rows of `table` are, in a state that the caller holds ([`Self::snapshot`]); none where only SQLite can
     /// read it.
     ///
     /// # Errors
