@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 /// A sort of much more than the memory that [`started`] gives.
 const QUERY: &str = "select count(*) from (select h, row_number() over (order by h) n from (select hash(range) h from range(200000000)))";
 
-/// Starts the query on a machine that seems to have 156 MB, and waits until it has spilled.
+/// Starts the query on a machine that seems to have 156 MB, a quarter of which does not hold DuckDB itself, and waits until it has
+/// spilled.
 fn started(library: &Path, temporaries: &Path) -> (Child, PathBuf) {
     let before: Vec<PathBuf> = folders(temporaries).collect();
     let trace = support::fixture("two-kernels");
     let mut command = Command::new(env!("CARGO_BIN_EXE_rtl-sql"));
-    command.env("LD_PRELOAD", library).env("TMPDIR", temporaries).arg(&*trace).arg(QUERY);
+    command.env("LD_PRELOAD", library).env("TMPDIR", temporaries);
+    command.args(["--max-memory", "256M"]).arg(&*trace).arg(QUERY);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let start = Instant::now();
     loop {
