@@ -1,6 +1,9 @@
 //! The activity of a thread while a GPU waits for it, as the names around it state.
 
-use crate::idle::SpanKind;
+use rtl_schema::{NameId, Tables};
+use rustc_hash::FxHashMap;
+
+use crate::idle::{Paths, SpanKind};
 
 /// Work of the host that has a remedy of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,7 +22,7 @@ pub(super) enum Activity {
     Recording,
 }
 
-/// Names of spans that state an activity, the most telling first: a loader waits, too.
+/// Parts of lower-case names that state an activity. A loader that waits is loading: the first that fits counts.
 const NAMES: [(Activity, &[&str]); 4] = [
     (
         Activity::LoadingData,
@@ -40,17 +43,19 @@ const NAMES: [(Activity, &[&str]); 4] = [
     (Activity::Communicating, &["gloo:", "mpi_", "mpi4py", "c10d::"]),
 ];
 
-/// Names of the profiler's own functions.
+/// Parts of the names of the profiler's own functions.
 const RECORDING: [&str; 4] =
     ["torch/profiler/", "Iteration Start: PyTorch Profiler", "PyTorch Profiler (", "Profiler::"];
 
-/// Words of names that wait for something from outside.
-const WAITING: [&str; 14] = [
-    "wait", "waiting", "idle", "sleep", "poll", "epoll", "select", "accept", "recv", "get", "request",
-    "requests", "acquire", "listen",
-];
+/// Words of a range that waits for something from outside.
+const WAITING: [&str; 9] = ["wait", "waiting", "idle", "sleep", "poll", "epoll", "select", "accept", "recv"];
 
-/// Files of Python that do nothing but wait for others.
+/// Words of built-in functions of Python that do.
+const WAITING_BUILT_IN: [&str; 7] = ["sleep", "poll", "epoll", "select", "accept", "recv", "acquire"];
+
+/// Words of functions that do, in files of Python that do nothing else.
+const WAITING_IN_FILES: [&str; 9] =
+    ["wait", "get", "poll", "epoll", "select", "accept", "recv", "acquire", "listen"];
 const WAITING_FILES: [&str; 7] = [
     "queue.py",
     "selectors.py",
@@ -61,47 +66,65 @@ const WAITING_FILES: [&str; 7] = [
     "zmq/",
 ];
 
-/// The activity of a thread in these spans, innermost first.
-pub(super) fn of<'a>(spans: impl Iterator<Item = (&'a str, SpanKind)> + Clone) -> Option<Activity> {
-    let is_named = |words: &[&str]| {
-        spans.clone().any(|(name, _)| {
-            let name = name.to_ascii_lowercase();
-            words.iter().any(|word| name.contains(&word.to_ascii_lowercase()))
-        })
-    };
-    // A profiler calls the program, and what waits may call work: only the innermost span counts.
-    let (name, kind) = spans.clone().next()?;
-    if RECORDING.iter().any(|recording| name.contains(recording)) {
-        return Some(Activity::Recording);
-    }
-    let named = NAMES.into_iter().find(|(_, words)| is_named(words)).map(|(activity, _)| activity);
-    named.or_else(|| waits(name, kind).then_some(Activity::WaitingForWork))
+/// The activities that the spans of a chain state.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stated {
+    /// By any span.
+    by_any: Option<Activity>,
+    /// By the innermost one alone: a profiler calls the program, and what waits may call work.
+    by_innermost: Option<Activity>,
 }
 
-fn waits(name: &str, kind: SpanKind) -> bool {
-    let has_word = |words: &[&str]| {
-        let name = name.to_ascii_lowercase();
-        let mut parts = name.split(|c: char| !c.is_ascii_alphabetic());
-        parts.any(|part| words.contains(&part))
+/// The activity of a thread in each chain, by [`PathId::position`](crate::idle::PathId::position).
+pub(super) fn of_chains(tables: &Tables, paths: &Paths) -> Vec<Option<Activity>> {
+    let mut known: FxHashMap<(NameId, SpanKind), Stated> = FxHashMap::default();
+    let stated = paths.values(Stated::default(), |outer, name, kind| {
+        // A step of torch.profiler states nothing.
+        if kind == SpanKind::Step {
+            return outer;
+        }
+        let own = *known.entry((name, kind)).or_insert_with(|| stated_by(tables.strings.get(name), kind));
+        let by_any = [outer.by_any, own.by_any].into_iter().flatten().min();
+        Stated { by_any, by_innermost: own.by_innermost }
+    });
+    let activity = |stated: Stated| match stated.by_innermost {
+        Some(Activity::Recording) => Some(Activity::Recording),
+        innermost => stated.by_any.or(innermost),
     };
+    stated.into_iter().map(activity).collect()
+}
+
+fn stated_by(name: &str, kind: SpanKind) -> Stated {
+    let lower_case = name.to_ascii_lowercase();
+    let named = NAMES.into_iter().find(|(_, parts)| parts.iter().any(|part| lower_case.contains(part)));
+    let by_innermost = match () {
+        () if RECORDING.iter().any(|part| name.contains(part)) => Some(Activity::Recording),
+        () if waits(&lower_case, kind) => Some(Activity::WaitingForWork),
+        () => None,
+    };
+    Stated { by_any: named.map(|(activity, _)| activity), by_innermost }
+}
+
+/// Returns whether a span of this lower-case name waits for something from outside.
+fn waits(name: &str, kind: SpanKind) -> bool {
+    let has_word =
+        |words: &[&str]| name.split(|c: char| !c.is_ascii_alphabetic()).any(|word| words.contains(&word));
+    let is_in =
+        |file: &&str| name.match_indices(*file).any(|(at, _)| at == 0 || name.as_bytes()[at - 1] == b'/');
     match kind {
         // An operator that waits does so for the GPU or for another rank.
         SpanKind::Operator | SpanKind::Step => false,
-        SpanKind::Range => {
-            has_word(&WAITING[..9]) || has_word(&["request", "requests"]) && has_word(&["wait", "next"])
+        SpanKind::Range => has_word(&WAITING) || has_word(&["next"]) && has_word(&["request", "requests"]),
+        SpanKind::Python | SpanKind::OwnPython if name.starts_with("<built-in") => {
+            has_word(&WAITING_BUILT_IN)
         }
-        SpanKind::Python => {
-            let is_builtin = name.starts_with("<built-in");
-            let is_file =
-                WAITING_FILES.iter().any(|file| name.starts_with(file) || name.contains(&format!("/{file}")));
-            (is_builtin && has_word(&["sleep", "poll", "epoll", "select", "accept", "recv", "acquire"]))
-                || is_file && has_word(&WAITING)
+        SpanKind::Python | SpanKind::OwnPython => {
+            WAITING_FILES.iter().any(is_in) && has_word(&WAITING_IN_FILES)
         }
     }
 }
 
 impl Activity {
-    /// `the GPU waits for data`: what the GPU waits for.
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::LoadingData => "the GPU waits for data that the host loads",
@@ -132,6 +155,49 @@ impl Activity {
                 "nothing to mend if that is meant, such as in a server without requests; else look at what sends the work"
             }
             Self::Recording => "record less: no stacks, no shapes, fewer steps",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The activity in spans, outermost first.
+    fn activity(spans: &[(&str, SpanKind)]) -> Option<Activity> {
+        let (mut tables, mut paths) = (Tables::default(), Paths::default());
+        let mut path = PathId::NONE;
+        for &(name, kind) in spans {
+            path = paths.enter(path, tables.strings.intern(name), kind);
+        }
+        of_chains(&tables, &paths)[path.position().unwrap()]
+    }
+
+    use crate::idle::PathId;
+    use SpanKind::{Operator, Python, Range, Step};
+
+    #[test]
+    fn names_around_a_thread_state_what_it_does() {
+        let loader = ("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", Range);
+        for (spans, expected) in [
+            (&[loader, ("queue.py(154): get", Python)][..], Some(Activity::LoadingData)),
+            (
+                &[("train.py(3): main", Python), ("queue.py(154): get", Python)],
+                Some(Activity::WaitingForWork),
+            ),
+            (&[("serve", Range), ("wait_for_request", Range)], Some(Activity::WaitingForWork)),
+            (&[("wait_for_request", Range), ("aten::mm", Operator)], None),
+            (
+                &[("torch/serialization.py(9): save", Python), ("aten::copy_", Operator)],
+                Some(Activity::Saving),
+            ),
+            (&[("gloo:all_reduce", Range), ("ProfilerStep", Step)], Some(Activity::Communicating)),
+            (&[("torch/profiler/profiler.py(1): run", Python), ("train.py(3): main", Python)], None),
+            (&[loader, ("torch/profiler/profiler.py(1): step", Python)], Some(Activity::Recording)),
+            (&[("myqueue.py(1): get", Python)], None),
+            (&[("aten::select", Operator)], None),
+        ] {
+            assert_eq!(activity(spans), expected, "{spans:?}");
         }
     }
 }

@@ -12,14 +12,14 @@ const MOST: usize = 3;
 
 /// The activity that keeps the host from launching, else its place.
 fn occupation(part: &Part<'_>) -> (Option<Activity>, Option<String>) {
-    match part.places.activity(part.loss.site) {
+    match part.activity {
         Some(activity) => (Some(activity), None),
         None => (None, part.places.caller(part.loss.site)),
     }
 }
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let stalls = Lost::new(inputs, |part| match part.places.activity(part.loss.site) {
+    let stalls = Lost::new(inputs, |part| match part.activity {
         Some(Activity::Recording) => false,
         Some(_) => matches!(part.loss.kind, LossKind::Stall | LossKind::Pace),
         None => part.loss.kind == LossKind::Stall,

@@ -1,7 +1,11 @@
 //! The results that rules work from.
 
-use rtl_schema::NameId;
+use std::cell::OnceCell;
 
+use rtl_schema::NameId;
+use rustc_hash::FxHashMap;
+
+use super::activity;
 use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
 use crate::idle::GpuIdle;
@@ -17,16 +21,22 @@ pub(super) struct Inputs<'a> {
     /// Ranks with matched collectives; none where there is one rank, or nothing of several matches.
     pub(super) ranks: Option<&'a Ranks>,
     losses: Vec<Part<'a>>,
+    /// The first call of each function, by its row.
+    first_calls: OnceCell<FxHashMap<NameId, usize>>,
 }
 
 impl<'a> Inputs<'a> {
     pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
         let losses = analysis.idle().iter().enumerate().flat_map(|(gpu, idle)| {
             let places = Places { tables: analysis.tables, losses: &idle.losses };
-            idle.losses.iter().map(move |loss| Part { gpu, places, loss })
+            let activities = activity::of_chains(analysis.tables, &idle.losses.paths);
+            idle.losses.iter().map(move |loss| {
+                let activity = loss.site.path.position().and_then(|position| activities[position]);
+                Part { gpu, places, activity, loss }
+            })
         });
         let losses = if losses_add_up(analysis.idle()) { losses.collect() } else { Vec::new() };
-        Self { analysis, ranks: analysis.compared(), losses }
+        Self { analysis, ranks: analysis.compared(), losses, first_calls: OnceCell::new() }
     }
 
     /// GPUs with at least one op, by number.
@@ -46,22 +56,33 @@ impl<'a> Inputs<'a> {
     /// When the first call of a function returned, in ns.
     pub(super) fn first_call_end(&self, name: NameId) -> Option<i64> {
         let calls = &self.analysis.tables.api_calls;
-        let of_name = (0..calls.len()).filter(|&row| calls.name[row] == name);
-        let first = of_name.min_by_key(|&row| calls.start[row])?;
-        Some(calls.start[first].saturating_add(calls.duration.valid(first).unwrap_or(0)))
+        let first_calls = self.first_calls.get_or_init(|| {
+            let mut first: FxHashMap<NameId, usize> = FxHashMap::default();
+            for (row, &name) in calls.name.iter().enumerate() {
+                let found = first.entry(name).or_insert(row);
+                if calls.start[row] < calls.start[*found] {
+                    *found = row;
+                }
+            }
+            first
+        });
+        let &row = first_calls.get(&name)?;
+        Some(calls.start[row].saturating_add(calls.duration.valid(row).unwrap_or(0)))
     }
 
     /// Returns whether at least half of the ops come from launches of graphs.
     pub(super) fn launches_graphs(&self) -> bool {
         let tables = self.analysis.tables;
-        let calls = &tables.api_calls;
-        let is_graph: Vec<bool> =
-            tables.strings.iter().map(|(_, text)| text.contains("GraphLaunch")).collect();
-        let is_launch = |name: NameId| tables.strings.get(name).contains("Launch");
-        let graphs = calls.name.iter().filter(|name| is_graph[name.index()]).count();
-        let others = calls.name.iter().filter(|name| !is_graph[name.index()] && is_launch(**name)).count();
+        let having = |word: &str| -> Vec<bool> {
+            tables.strings.iter().map(|(_, text)| text.contains(word)).collect()
+        };
+        let count = |names: &[bool]| {
+            let is_one = |name: &&NameId| names.get(name.index()).copied().unwrap_or(false);
+            tables.api_calls.name.iter().filter(is_one).count()
+        };
+        let (graphs, launches) = (count(&having("GraphLaunch")), count(&having("Launch")));
         let ops = tables.dispatches.len();
-        graphs > 0 && ops.saturating_sub(others) * 2 >= ops
+        graphs > 0 && ops.saturating_sub(launches - graphs) * 2 >= ops
     }
 
     /// The wall times of all GPUs in ns.
@@ -132,4 +153,39 @@ fn losses_add_up(gpus: &[GpuIdle]) -> bool {
         lost == 0 || i64::try_from(lost) == Ok(gpu.idle_ns)
     };
     gpus.iter().all(adds_up)
+}
+
+#[cfg(test)]
+mod tests {
+    use rtl_schema::table::{Agent, ApiCall, Dispatch, Track};
+    use rtl_schema::{AgentId, Tables};
+
+    use super::*;
+    use crate::Categories;
+
+    /// Calls by name, `None` for one without, and dispatches.
+    fn launches_graphs(calls: &[Option<&str>], dispatches: usize) -> bool {
+        let mut tables = Tables::default();
+        for name in calls {
+            let name = name.map_or(NameId::NONE, |name| tables.strings.intern(name));
+            tables.api_calls.push(ApiCall { name, duration: Some(1), ..ApiCall::default() });
+        }
+        tables.agents.push(Agent::default());
+        let track = tables.tracks.intern(Track { agent: AgentId(0), ..Track::default() });
+        let dispatch = Dispatch { track, duration: Some(1), ..Dispatch::default() };
+        (0..dispatches).for_each(|_| tables.dispatches.push(dispatch));
+        Inputs::of(&Analysis::new(&tables, &Categories::default())).launches_graphs()
+    }
+
+    #[test]
+    fn a_trace_launches_graphs_where_half_of_its_ops_come_from_them() {
+        assert!(launches_graphs(&[Some("hipGraphLaunch"), Some("hipLaunchKernel")], 9));
+        assert!(!launches_graphs(&[Some("hipGraphLaunch"), Some("hipLaunchKernel")], 1));
+        assert!(!launches_graphs(&[Some("hipLaunchKernel"), Some("hipMemcpyAsync")], 9));
+    }
+
+    #[test]
+    fn a_call_without_a_name_is_no_launch() {
+        assert!(!launches_graphs(&[None, Some("hipLaunchKernel")], 9));
+    }
 }

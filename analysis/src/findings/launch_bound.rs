@@ -5,7 +5,6 @@ use rustc_hash::FxHashMap;
 use super::finding::Finding;
 use super::inputs::Inputs;
 use super::lost::Lost;
-use super::place::is_own_code;
 use super::words::{counted, percent, time};
 use crate::idle::{Loss, LossKind, SpanKind};
 
@@ -17,9 +16,7 @@ const SOME: f64 = 0.2;
 const NEARLY: f64 = 0.8;
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let lost = Lost::new(inputs, |part| {
-        part.loss.kind == LossKind::Pace && part.places.activity(part.loss.site).is_none()
-    });
+    let lost = Lost::new(inputs, |part| part.loss.kind == LossKind::Pace && part.activity.is_none());
     lost.finding("launch-bound").map(|finding| described(inputs, &lost, finding)).into_iter().collect()
 }
 
@@ -106,7 +103,7 @@ fn place(lost: &Lost<'_>) -> Option<(String, u64, f64)> {
     let mut paths: Vec<(Vec<&str>, &Loss)> = Vec::new();
     for part in lost.parts() {
         let spans = part.places.spans(part.loss.site.path);
-        let named = spans.filter(|(name, kind)| *kind != SpanKind::Python || is_own_code(name));
+        let named = spans.filter(|(_, kind)| *kind != SpanKind::Python);
         let mut names: Vec<&str> = named.map(|(name, _)| name).collect();
         names.reverse();
         paths.push((names, part.loss));

@@ -84,7 +84,9 @@ impl GapSplit<'_> {
     fn add_code(&mut self) {
         let length = self.code.iter().map(Piece::length).sum();
         // What takes long has not become late by a blocking call.
-        let is_named = |piece: &&Piece| matches!(piece.innermost, Some(SpanKind::Range | SpanKind::Python));
+        let is_named = |piece: &&Piece| {
+            matches!(piece.innermost, Some(SpanKind::Range | SpanKind::Python | SpanKind::OwnPython))
+        };
         let named: u64 = self.code.iter().filter(is_named).map(Piece::length).sum();
         let own_work = if named >= length - named { STALL } else { OWN_WORK };
         let own = if length >= own_work { length } else { self.charge(length) };

@@ -7,7 +7,10 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum SpanKind {
     Operator,
+    /// A Python function of a framework or of Python itself.
     Python,
+    /// A Python function of the program.
+    OwnPython,
     Range,
     /// A step of torch.profiler.
     Step,
@@ -20,6 +23,11 @@ pub(crate) struct PathId(u32);
 impl PathId {
     /// The chain of a thread that is in no span.
     pub(crate) const NONE: Self = Self(u32::MAX);
+
+    /// The place of its value among those of [`Paths::values`]; `None` of the chain without a span.
+    pub(crate) fn position(self) -> Option<usize> {
+        (self != Self::NONE).then_some(self.0 as usize)
+    }
 }
 
 type Node = (PathId, NameId, SpanKind);
@@ -39,6 +47,18 @@ impl Paths {
             nodes.push(node);
             nodes.len() as u32 - 1
         }))
+    }
+
+    /// A value of each chain: `value` makes it of that of the chain around the innermost span, and of this span. `none` is the value
+    /// without a span.
+    pub(crate) fn values<T: Copy>(&self, none: T, mut value: impl FnMut(T, NameId, SpanKind) -> T) -> Vec<T> {
+        let mut values: Vec<T> = Vec::with_capacity(self.nodes.len());
+        // A chain is stored after those that it extends.
+        for &(outer, name, kind) in &self.nodes {
+            let outer = outer.position().map_or(none, |position| values[position]);
+            values.push(value(outer, name, kind));
+        }
+        values
     }
 
     /// The spans of a chain, innermost first.

@@ -83,22 +83,13 @@ impl Cursor {
             if end > moment || blocks {
                 let end = end.max(moment);
                 let seen = if end > moment { moment } else { next.start.max(self.spans.moment) };
-                let within = self.spans.at(threads, thread, seen).name();
-                let (path, innermost) = self.path(threads, thread, paths, seen);
                 let length = next.end.wrapping_sub(next.start) as u64;
-                let blocked = blocks.then_some(length);
-                let (cause, call, call_end) = (next.cause, next.name, next.end);
+                let place = self.place(threads, thread, paths, seen);
                 each(Piece {
-                    cause,
-                    start: moment,
-                    end,
-                    within,
-                    path,
-                    innermost,
-                    call,
-                    call_end,
-                    blocked,
+                    call_end: next.end,
+                    blocked: blocks.then_some(length),
                     is_call: true,
+                    ..place.piece(next.cause, [moment, end], next.name)
                 });
                 moment = end;
             }
@@ -114,20 +105,17 @@ impl Cursor {
         }
     }
 
-    /// The chain of the thread at the moment that its spans are at, else that of the main thread.
-    fn path(
-        &mut self,
-        threads: &Threads<'_>,
-        thread: &Thread,
-        paths: &mut Paths,
-        moment: i64,
-    ) -> (PathId, Option<SpanKind>) {
-        let own = self.spans.path(paths);
-        if own.0 != PathId::NONE {
-            return own;
+    /// The place of the thread; in no span, the chain of the main thread.
+    fn place(&mut self, threads: &Threads<'_>, thread: &Thread, paths: &mut Paths, moment: i64) -> Place {
+        let spans = self.spans.at(threads, thread, moment);
+        let within = spans.name();
+        let mut chain = spans.path(paths);
+        if chain.0 == PathId::NONE {
+            let moment = moment.max(self.main.moment);
+            chain = self.main.at(threads, threads.get(thread.main), moment).path(paths);
         }
-        let moment = moment.max(self.main.moment);
-        self.main.at(threads, threads.get(thread.main), moment).path(paths)
+        let (path, innermost) = chain;
+        Place { within, path, innermost }
     }
 
     fn between(
@@ -145,22 +133,8 @@ impl Cursor {
             is_launch(before) && is_launch(next) && next.start >= before.end && distance <= BACK_TO_BACK
         });
         if let Some((_, next)) = launches {
-            let within = self.spans.at(threads, thread, from).name();
-            let (path, innermost) = self.path(threads, thread, paths, from);
-            let (cause, call) = (Cause::Launch, next.name);
-            let (start, end, call_end) = (from, to, to);
-            each(Piece {
-                cause,
-                start,
-                end,
-                within,
-                path,
-                innermost,
-                call,
-                call_end,
-                blocked: None,
-                is_call: false,
-            });
+            let place = self.place(threads, thread, paths, from);
+            each(place.piece(Cause::Launch, [from, to], next.name));
             return;
         }
         let mut start = from;
@@ -172,22 +146,36 @@ impl Cursor {
             if is_compiling {
                 end = end.min(spans.compiles_until);
             }
-            let within = spans.name();
-            let (path, innermost) = self.path(threads, thread, paths, start);
-            let (call, call_end) = (NameId::NONE, end);
-            each(Piece {
-                cause,
-                start,
-                end,
-                within,
-                path,
-                innermost,
-                call,
-                call_end,
-                blocked: None,
-                is_call: false,
-            });
+            let place = self.place(threads, thread, paths, start);
+            each(place.piece(cause, [start, end], NameId::NONE));
             start = end;
+        }
+    }
+}
+
+/// The spans around a thread at a moment.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    within: NameId,
+    path: PathId,
+    innermost: Option<SpanKind>,
+}
+
+impl Place {
+    /// A piece between two calls, in ns.
+    fn piece(self, cause: Cause, [start, end]: [i64; 2], call: NameId) -> Piece {
+        let Self { within, path, innermost } = self;
+        Piece {
+            cause,
+            start,
+            end,
+            within,
+            path,
+            innermost,
+            call,
+            call_end: end,
+            blocked: None,
+            is_call: false,
         }
     }
 }

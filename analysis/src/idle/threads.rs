@@ -6,6 +6,7 @@ use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::cause::{Cause, is_compilation, of_function};
+use super::own_code::is_own_code;
 use super::paths::SpanKind;
 use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::ops::Op;
@@ -61,6 +62,8 @@ pub(super) struct Threads<'a> {
     causes: Vec<Option<Cause>>,
     /// Indexed by name: whether a span of it compiles.
     compiles: Vec<bool>,
+    /// Indexed by name: whether a Python function of it belongs to the program.
+    own_code: Vec<bool>,
     /// The names of ranges that torch makes itself, and what they are.
     of_torch: Vec<(NameId, SpanKind)>,
     /// Indexed by name: the first start in ns of a kernel.
@@ -77,6 +80,7 @@ impl<'a> Threads<'a> {
             threads: FirstUseMap::default(),
             causes: vec![None; tables.strings.len()],
             compiles: vec![false; tables.strings.len()],
+            own_code: vec![false; tables.strings.len()],
             of_torch: Vec::new(),
             first_starts: Vec::new(),
             blocking: FxHashMap::default(),
@@ -87,6 +91,7 @@ impl<'a> Threads<'a> {
         for (id, text) in tables.strings.iter() {
             threads.causes[id.index()] = of_function(text);
             threads.compiles[id.index()] = is_compilation(text);
+            threads.own_code[id.index()] = is_own_code(text);
             let of_torch = RANGES_OF_TORCH.into_iter().find(|(start, _)| text.starts_with(start));
             threads.of_torch.extend(of_torch.map(|(_, kind)| (id, kind)));
         }
@@ -194,6 +199,12 @@ impl<'a> Threads<'a> {
         self.threads = threads;
     }
 
+    #[inline]
+    fn kind_of_frame(&self, name: NameId) -> SpanKind {
+        let is_own = self.own_code.get(name.index()).copied().unwrap_or(false);
+        if is_own { SpanKind::OwnPython } else { SpanKind::Python }
+    }
+
     fn kind_of_range(&self, name: NameId) -> SpanKind {
         let of_torch = self.of_torch.iter().find(|(of_torch, _)| *of_torch == name);
         of_torch.map_or(SpanKind::Range, |(_, kind)| *kind)
@@ -251,13 +262,19 @@ impl<'a> Threads<'a> {
             (operators.name[row], operators.start[row], operators.duration.valid(row), SpanKind::Operator)
         } else if row - operators.len() < frames.len() {
             let row = row - operators.len();
-            (frames.name[row], frames.start[row], frames.duration.valid(row), SpanKind::Python)
+            (
+                frames.name[row],
+                frames.start[row],
+                frames.duration.valid(row),
+                self.kind_of_frame(frames.name[row]),
+            )
         } else {
             let range = &self.tables.ranges[row - operators.len() - frames.len()];
             let duration = range.duration.filter(|&duration| duration > 0 && !range.is_marker());
             (range.name, range.start, duration, self.kind_of_range(range.name))
         };
-        let compiles = kind != SpanKind::Python && self.compiles.get(name.index()).copied().unwrap_or(false);
+        let is_frame = matches!(kind, SpanKind::Python | SpanKind::OwnPython);
+        let compiles = !is_frame && self.compiles.get(name.index()).copied().unwrap_or(false);
         Span { name, kind, start, end: start.saturating_add(duration.unwrap_or(0)), compiles }
     }
 }
