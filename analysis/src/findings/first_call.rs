@@ -56,6 +56,6 @@ pub(super) fn sets_up(inputs: &Inputs<'_>) -> bool {
 /// Returns whether most of this time is the first call of its function, which sets up the device.
 pub(super) fn is_first_allocation(inputs: &Inputs<'_>, part: &Part<'_>) -> bool {
     let longest = part.loss.longest;
-    longest.ns * MOST >= part.loss.ns
+    longest.ns * MOST >= part.ns
         && inputs.first_call_end(part.loss.site.call).is_some_and(|end| longest.start <= end)
 }

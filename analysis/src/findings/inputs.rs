@@ -6,10 +6,10 @@ use rtl_schema::NameId;
 use rustc_hash::FxHashMap;
 
 use super::activity;
+use super::job::Job;
 use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
 use crate::idle::GpuIdle;
-use crate::ranks::{Rank, Ranks};
 use crate::{Analysis, DisplayNames};
 
 /// The most characters of a kernel name in a sentence.
@@ -19,7 +19,7 @@ const NAME: usize = 60;
 pub(super) struct Inputs<'a> {
     pub(super) analysis: &'a Analysis<'a>,
     /// Ranks with matched collectives; none where there is one rank, or nothing of several matches.
-    pub(super) ranks: Option<&'a Ranks>,
+    pub(super) job: Option<Job<'a>>,
     losses: Vec<Part<'a>>,
     /// The first call of each function, by its row.
     first_calls: OnceCell<FxHashMap<NameId, usize>>,
@@ -32,11 +32,13 @@ impl<'a> Inputs<'a> {
             let activities = activity::of_chains(analysis.tables, &idle.losses.paths);
             idle.losses.iter().map(move |loss| {
                 let activity = loss.site.path.position().and_then(|position| activities[position]);
-                Part { gpu, places, activity, loss }
+                Part { gpu, places, activity, loss, ns: loss.ns }
             })
         });
-        let losses = if losses_add_up(analysis.idle()) { losses.collect() } else { Vec::new() };
-        Self { analysis, ranks: analysis.compared(), losses, first_calls: OnceCell::new() }
+        let mut losses = if losses_add_up(analysis.idle()) { losses.collect() } else { Vec::new() };
+        let job = |ranks| Job::new(ranks, &analysis.sweep().gpus, analysis.tables, &mut losses);
+        let job = analysis.compared().map(job);
+        Self { analysis, job, losses, first_calls: OnceCell::new() }
     }
 
     /// GPUs with at least one op, by number.
@@ -90,16 +92,6 @@ impl<'a> Inputs<'a> {
         self.gpus().iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.wall_ns))
     }
 
-    /// The ranks with matched collectives.
-    pub(super) fn ranks(&self) -> &'a [Rank] {
-        self.ranks.map_or(&[], |ranks| &ranks.ranks)
-    }
-
-    /// The time in ns in which nothing ran on the GPU of a rank.
-    pub(super) fn idle_of(&self, rank: &Rank) -> i64 {
-        rank.wall_ns.saturating_sub(rank.busy_ns)
-    }
-
     /// The display name of a kernel, without its middle where it is long.
     pub(super) fn display(&self, kernel: &str) -> String {
         let names = DisplayNames::of([kernel]);
@@ -122,25 +114,6 @@ impl<'a> Inputs<'a> {
     /// ` a GPU`, where there are several.
     pub(super) fn each(&self) -> &'static str {
         if self.gpus().len() > 1 { " a GPU" } else { "" }
-    }
-
-    pub(super) fn straggler(&self) -> Option<&'a Rank> {
-        let name = self.ranks?.straggler.as_deref()?;
-        self.ranks().iter().find(|rank| rank.name == name)
-    }
-
-    /// Time in ns that a rank spends in collectives with nothing beside them only because another rank is late. Beside a
-    /// straggler, that is the time that the straggler does not spend so: transfers of the others that late arrivals keep from
-    /// overlapping are part of it.
-    pub(super) fn waiting_ns(&self, rank: &Rank) -> i64 {
-        let alone = |rank: &Rank| rank.busy_ns.saturating_sub(rank.compute_ns);
-        let more = self.straggler().map_or(0, |straggler| alone(rank).saturating_sub(alone(straggler)));
-        rank.exposed_wait_ns.max(more)
-    }
-
-    /// Waiting time of all ranks together, in ns.
-    pub(super) fn all_waiting_ns(&self) -> i64 {
-        self.ranks().iter().fold(0, |sum: i64, rank| sum.saturating_add(self.waiting_ns(rank)))
     }
 }
 

@@ -30,6 +30,11 @@ impl<'a> Lost<'a> {
         Self { inputs, parts }
     }
 
+    /// Losses that were chosen already.
+    pub(super) fn of_parts(inputs: &'a Inputs<'a>, parts: Vec<Part<'a>>) -> Self {
+        Self { inputs, parts }
+    }
+
     /// The losses by a key, most time first, then in the order of keys.
     pub(super) fn by_key<K: std::hash::Hash + Ord>(self, key: impl Fn(&Part<'a>) -> K) -> Vec<(K, Self)> {
         let mut groups: FxHashMap<K, Vec<Part<'a>>> = FxHashMap::default();
@@ -50,14 +55,14 @@ impl<'a> Lost<'a> {
     }
 
     pub(super) fn total_ns(&self) -> u64 {
-        self.parts.iter().map(|part| part.loss.ns).sum()
+        self.parts.iter().map(|part| part.ns).sum()
     }
 
     /// Idle time in ns by the position of the GPU.
     pub(super) fn by_gpu(&self) -> Vec<i64> {
         let mut times = vec![0_i64; self.inputs.idle().len()];
         for part in &self.parts {
-            times[part.gpu] = times[part.gpu].saturating_add_unsigned(part.loss.ns);
+            times[part.gpu] = times[part.gpu].saturating_add_unsigned(part.ns);
         }
         times
     }
@@ -68,22 +73,39 @@ impl<'a> Lost<'a> {
         (finding.cost_ns > 0).then(|| Finding { evidence: self.evidence(), ..finding })
     }
 
-    /// `idle for 17.6 ms in 239 gaps of 73.7 us (74.6 % of the wall time)`, for one GPU of those concerned.
-    pub(super) fn idle(&self, finding: &Finding) -> String {
-        let concerned = finding.concerned(self.inputs).max(1) as u64;
+    /// The parts on GPUs that a finding concerns.
+    fn concerned(&self, finding: &Finding) -> impl Iterator<Item = &Part<'a>> {
         let gpus = self.inputs.idle();
         let named: FxHashSet<i64> = finding.gpus.iter().copied().collect();
-        let is_concerned = |part: &&Part<'_>| named.is_empty() || named.contains(&gpus[part.gpu].gpu);
-        let gaps = self.parts.iter().filter(is_concerned).map(|part| part.loss.gaps).sum::<u64>();
+        let is_concerned = move |part: &&Part<'_>| named.is_empty() || named.contains(&gpus[part.gpu].gpu);
+        self.parts.iter().filter(is_concerned)
+    }
+
+    /// The idle time of one GPU of those concerned in ns.
+    pub(super) fn idle_ns(&self, finding: &Finding) -> i64 {
+        let total: u64 = self.concerned(finding).map(|part| part.ns).sum();
+        i64::try_from(total).unwrap_or(i64::MAX) / finding.concerned(self.inputs).max(1) as i64
+    }
+
+    /// `idle for 17.6 ms in 239 gaps of 73.7 us (74.6 % of the wall time)`, for one GPU of those concerned.
+    pub(super) fn idle(&self, finding: &Finding) -> String {
+        self.idle_and(finding, "")
+    }
+
+    /// As [`Self::idle`], with what else the cost consists of.
+    pub(super) fn idle_and(&self, finding: &Finding, other: &str) -> String {
+        let concerned = finding.concerned(self.inputs).max(1) as u64;
+        let gaps = self.concerned(finding).map(|part| part.loss.gaps).sum::<u64>();
         let gaps = gaps.div_ceil(concerned).max(1);
+        let idle = self.idle_ns(finding);
         let size = match self.longest().map(|part| part.loss.longest.ns as i64).next() {
             _ if gaps == 1 => String::new(),
-            Some(longest) if longest >= finding.cost_ns / 2 => format!(", one of them of {}", time(longest)),
-            _ => format!(" of {}", time(finding.cost_ns / i64::try_from(gaps).unwrap_or(i64::MAX))),
+            Some(longest) if longest >= idle / 2 => format!(", one of them of {}", time(longest)),
+            _ => format!(" of {}", time(idle / i64::try_from(gaps).unwrap_or(i64::MAX))),
         };
         format!(
-            "idle for {}{} in {}{size} ({} of the wall time)",
-            time(finding.cost_ns),
+            "idle for {}{} in {}{size}{other} ({} of the wall time)",
+            time(idle),
             finding.on(self.inputs),
             counted(gaps, "gap", "gaps"),
             percent(finding.share),
@@ -94,7 +116,7 @@ impl<'a> Lost<'a> {
     pub(super) fn at(&self) -> String {
         let mut places: FxHashMap<Option<String>, u64> = FxHashMap::default();
         for part in &self.parts {
-            *places.entry(part.places.label(part.loss.site)).or_default() += part.loss.ns;
+            *places.entry(part.places.label(part.loss.site)).or_default() += part.ns;
         }
         let most =
             places.into_iter().max_by(|(one, first), (other, second)| (first, other).cmp(&(second, one)));
@@ -149,7 +171,7 @@ impl<'a> Lost<'a> {
     }
 
     /// The longest gaps.
-    fn evidence(&self) -> Vec<Evidence> {
+    pub(super) fn evidence(&self) -> Vec<Evidence> {
         let tables = self.inputs.analysis.tables;
         let mut gaps: Vec<Evidence> = Vec::new();
         for part in self.longest() {

@@ -19,6 +19,7 @@ mod idle_sync;
 mod idle_unknown;
 mod imbalance;
 mod inputs;
+mod job;
 mod launch_bound;
 mod lost;
 mod place;
@@ -27,6 +28,7 @@ mod self_check;
 mod straggler;
 mod tail_kernel;
 mod untrustworthy;
+mod waiting;
 mod words;
 
 pub use self::finding::{Finding, LEAST, WORTH};
@@ -38,10 +40,11 @@ use crate::trust::Health;
 type Rule = fn(&Inputs<'_>) -> Vec<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 14] = [
-    |inputs| straggler::finding(inputs).into_iter().collect(),
-    |inputs| imbalance::finding(inputs).into_iter().collect(),
-    |inputs| exposed_comm::finding(inputs).into_iter().collect(),
+const RULES: [Rule; 15] = [
+    straggler::findings,
+    imbalance::findings,
+    waiting::findings,
+    exposed_comm::findings,
     first_call::findings,
     blocking_copy::findings,
     copies_alone::findings,

@@ -20,6 +20,8 @@ pub(super) struct Part<'a> {
     pub(super) places: Places<'a>,
     pub(super) activity: Option<Activity>,
     pub(super) loss: &'a Loss,
+    /// The time of the loss in ns, without what other GPUs wait for.
+    pub(super) ns: u64,
 }
 
 impl<'a> Places<'a> {

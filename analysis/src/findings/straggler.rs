@@ -1,81 +1,164 @@
 //! One rank that the others wait for.
 
 use super::finding::{Finding, PLACES};
-use super::imbalance;
 use super::inputs::Inputs;
+use super::job::{Job, Late, Straggler};
+use super::lost::Lost;
 use super::words::{percent, time};
-use crate::base::stats::median;
-use crate::ranks::Rank;
 use crate::trust::Evidence;
 
-/// From this part of the time that a rank is late, a property of the rank explains it.
-const EXPLAINS: f64 = 0.5;
+/// From this part of the difference on one kernel is most of it; several must have that much together.
+const MOST: f64 = 0.5;
 
-pub(super) fn finding(inputs: &Inputs<'_>) -> Option<Finding> {
-    let straggler = inputs.straggler().filter(|_| !imbalance::is_of_several(inputs))?;
-    let name = straggler.name.as_str();
-    let others = || inputs.ranks().iter().filter(|rank| rank.name != name && rank.collectives > 0);
-    // Without it every rank would end earlier, the straggler too.
-    let late = usual(others(), |rank| inputs.waiting_ns(rank));
-    let mut finding = Finding::new("straggler", inputs, late.saturating_mul(inputs.gpus().len() as i64));
-    let why = match cause(inputs, straggler, late) {
-        Some(why) => format!(", because {why}"),
-        None => String::new(),
-    };
-    finding.sentence = format!(
-        "{name} arrives last in {} of {} collectives{why}; the others wait {} each with nothing beside it ({} of the wall \
-         time)",
-        straggler.clock_free_last,
-        straggler.collectives,
-        time(finding.cost_ns),
-        percent(finding.share),
-    );
-    finding.ranks = straggler.rank.into_iter().collect();
-    finding.gpus = vec![straggler.gpu];
-    finding.evidence = kernels(inputs, name).into_iter().take(PLACES).collect();
-    finding.look = match straggler.rank {
-        Some(rank) => format!("rtl-summary --rank {rank} TRACE; rtl-summary --by rank TRACE"),
-        None => "rtl-summary --by rank TRACE".to_owned(),
-    };
-    finding.help = "compare that rank with another one: its share of the data, its host (other processes, its loader), the \
-                    clocks and temperature of its GPU"
-        .to_owned();
-    Some(finding)
-}
+/// A gain that is this part of the waiting is all of it.
+const ALL: f64 = 0.9;
 
-/// Why a rank is late, and others wait `late_ns` for it.
-fn cause(inputs: &Inputs<'_>, straggler: &Rank, late_ns: i64) -> Option<String> {
-    let others = || inputs.ranks().iter().filter(|rank| rank.name != straggler.name);
-    let enough = EXPLAINS * late_ns as f64;
-    let compute = usual(others(), |rank| rank.compute_ns);
-    let longer = straggler.compute_ns.saturating_sub(compute);
-    if longer as f64 >= enough {
-        let kernel = inputs.ranks?.kernels.iter().find(|kernel| kernel.rank == straggler.name);
-        let most = kernel.map(|kernel| {
-            let more = kernel.most_ns - kernel.mean_ns as i64;
-            let calls = match kernel.most_calls > kernel.least_calls {
-                true => {
-                    format!(", {} calls where another rank has {}", kernel.most_calls, kernel.least_calls)
-                }
-                false => String::new(),
-            };
-            format!(", most of it in {} (+{}{calls})", inputs.display(&kernel.name), time(more))
-        });
-        return Some(format!("it computes {} longer{}", time(longer), most.unwrap_or_default()));
+pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
+    let Some(job) = &inputs.job else { return Vec::new() };
+    let Some(straggler) = &job.straggler else { return Vec::new() };
+    let rank = &job.ranks.ranks[straggler.rank];
+    let finding = Finding::of_gpus("straggler", inputs, job.by_straggler.clone());
+    if finding.cost_ns == 0 {
+        return Vec::new();
     }
-    let idle = |rank: &Rank| inputs.idle_of(rank);
-    let longer = idle(straggler).saturating_sub(usual(others(), idle));
-    (longer as f64 >= enough).then(|| format!("its GPU is idle {} longer", time(longer)))
+    let (gain, wait) = (straggler.gain_ns as f64, straggler.others_wait_ns as f64);
+    let won = match () {
+        () if job.has_uneven_exchanges && matches!(straggler.late, Late::Computes(_)) => {
+            format!(", of which {} would be won with equal shares of the exchanges", time(finding.cost_ns))
+        }
+        () if gain < ALL * wait => {
+            format!(", of which {} would be won: then the next rank is the slowest", time(finding.cost_ns))
+        }
+        () if ALL * gain > wait => format!(
+            ", and their kernels take longer beside collectives that wait: {} would be won",
+            time(finding.cost_ns)
+        ),
+        () => String::new(),
+    };
+    let longer = differences(inputs, job, straggler.rank);
+    vec![Finding {
+        sentence: format!(
+            "{} arrives last in {} of {} collectives{}; the others wait {} each with nothing beside it{won} ({} of the wall time)",
+            rank.name,
+            rank.clock_free_last,
+            rank.collectives,
+            why(inputs, job, straggler, &longer),
+            time(straggler.others_wait_ns),
+            percent(finding.share),
+        ),
+        ranks: rank.rank.into_iter().collect(),
+        gpus: vec![rank.gpu],
+        evidence: match straggler.late {
+            Late::Host(_) | Late::Idle(_) => Lost::of_parts(inputs, job.of_straggler.clone()).evidence(),
+            _ => {
+                let kernels = longer.iter().take(PLACES);
+                kernels.map(|kernel| Evidence { name: kernel.name.clone(), ..Evidence::default() }).collect()
+            }
+        },
+        look: match rank.rank {
+            Some(rank) => format!("rtl-summary --rank {rank} TRACE; rtl-summary --by rank TRACE"),
+            None => "rtl-summary --by rank TRACE".to_owned(),
+        },
+        help: help(straggler.late).to_owned(),
+        ..finding
+    }]
 }
 
-fn usual<'a>(ranks: impl Iterator<Item = &'a Rank>, value: impl Fn(&Rank) -> i64) -> i64 {
-    let mut values: Vec<f64> = ranks.map(|rank| value(rank) as f64).collect();
-    if values.is_empty() { 0 } else { median(&mut values) as i64 }
+fn help(late: Late) -> &'static str {
+    match late {
+        Late::Computes(_) => {
+            "compare that rank with another one: its share of the data, kernels that only it runs, the clocks and temperature of \
+             its GPU"
+        }
+        _ => {
+            "compare the host of that rank with another one: other processes, its loader, what only that rank does, its cores and \
+             memory (NUMA)"
+        }
+    }
 }
 
-/// The kernels that take most more time on that rank.
-fn kernels(inputs: &Inputs<'_>, name: &str) -> Vec<Evidence> {
-    let kernels = inputs.ranks.iter().flat_map(|ranks| &ranks.kernels);
-    let own = kernels.filter(|kernel| kernel.rank == name && kernel.most_ns as f64 > kernel.mean_ns);
-    own.map(|kernel| Evidence { name: kernel.name.clone(), ..Evidence::default() }).collect()
+fn why(inputs: &Inputs<'_>, job: &Job<'_>, straggler: &Straggler, longer: &[Difference]) -> String {
+    let lost = || {
+        let lost = Lost::of_parts(inputs, job.of_straggler.clone());
+        let at = lost.at();
+        if at.is_empty() { at } else { format!("{at}{}{}", lost.when(), lost.between()) }
+    };
+    match straggler.late {
+        Late::Computes(ns) => {
+            format!(", because it computes {} longer{}", time(ns), kernels(inputs, ns, longer))
+        }
+        Late::Host(ns) => {
+            let intervals = job.ranks.needs.intervals.max(1) as i64;
+            let own = job.ranks.needs.of(straggler.rank).map_or(0, |need| need.host_ns);
+            format!(
+                ", because its host needs {} longer ({} from one collective to the next, others {}){}",
+                time(ns),
+                time(own / intervals),
+                time((own - ns) / intervals),
+                lost()
+            )
+        }
+        Late::Idle(ns) => format!(", because its GPU is idle {} longer{}", time(ns), lost()),
+        Late::Unknown => String::new(),
+    }
+}
+
+/// A kernel that takes longer on one rank than on the others.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Difference {
+    pub(super) name: String,
+    /// How much longer it takes than usual, in ns.
+    more_ns: i64,
+    calls: u64,
+    /// The usual number of calls.
+    usual_calls: u64,
+}
+
+/// The kernels that take longer on a rank than in the middle of the others, most first.
+pub(super) fn differences(inputs: &Inputs<'_>, job: &Job<'_>, rank: usize) -> Vec<Difference> {
+    let needs = &job.ranks.needs;
+    let Some(own) = needs.of(rank) else { return Vec::new() };
+    let others = || (0..needs.ranks.len()).filter(move |&at| at != rank).filter_map(|at| needs.of(at));
+    let middle = |mut values: Vec<f64>| crate::base::stats::median(&mut values);
+    let difference = |(kernel, total): (&usize, &crate::base::stats::CallTotal)| {
+        let theirs = || others().map(|need| need.kernels.get(kernel).copied().unwrap_or_default());
+        Difference {
+            name: inputs.analysis.names.kernels[*kernel].label.to_string(),
+            more_ns: total
+                .total_ns
+                .saturating_sub(middle(theirs().map(|total| total.total_ns as f64).collect()) as i64),
+            calls: total.calls,
+            usual_calls: middle(theirs().map(|total| total.calls as f64).collect()) as u64,
+        }
+    };
+    let mut all: Vec<Difference> =
+        own.kernels.iter().map(difference).filter(|difference| difference.more_ns > 0).collect();
+    all.sort_by(|one, other| (other.more_ns, &one.name).cmp(&(one.more_ns, &other.name)));
+    all
+}
+
+/// `, most of it in big_product, which only it runs (+18.0 ms)`; nothing where no few kernels make up most of `longer_ns`.
+pub(super) fn kernels(inputs: &Inputs<'_>, longer_ns: i64, differences: &[Difference]) -> String {
+    let much = (MOST * longer_ns as f64) as i64;
+    let mut sum = 0_i64;
+    let until = differences.iter().take(PLACES).position(|difference| {
+        sum = sum.saturating_add(difference.more_ns);
+        sum >= much
+    });
+    let Some(last) = until else { return String::new() };
+    let named: Vec<String> = differences[..=last]
+        .iter()
+        .map(|difference| {
+            let name = inputs.display(&difference.name);
+            let more = time(difference.more_ns);
+            match difference {
+                Difference { usual_calls: 0, .. } => format!("{name}, which only it runs (+{more})"),
+                Difference { calls, usual_calls, .. } if calls > usual_calls => {
+                    format!("{name} (+{more}, {calls} calls where others have {usual_calls})")
+                }
+                _ => format!("{name} (+{more})"),
+            }
+        })
+        .collect();
+    format!(", most of it in {}", named.join(" and in "))
 }

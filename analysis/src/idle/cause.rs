@@ -59,7 +59,7 @@ impl Cause {
 }
 
 /// The cause that a function of HIP, CUDA or HSA stands for; `None` for any other function.
-pub(super) fn of_function(name: &str) -> Option<Cause> {
+pub(crate) fn of_function(name: &str) -> Option<Cause> {
     if let Some(function) = name.strip_prefix("hsa_") {
         return of_hsa(function);
     }

@@ -19,6 +19,7 @@ pub(crate) mod unknown;
 use rtl_schema::Tables;
 
 pub use self::cause::Cause;
+pub(crate) use self::cause::of_function as cause_of_function;
 use self::gpu::GpuSweep;
 pub(crate) use self::losses::{Loss, LossKind, Losses, LostPart, Site};
 pub(crate) use self::paths::{PathId, Paths, SpanKind};

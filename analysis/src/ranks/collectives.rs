@@ -80,8 +80,12 @@ pub(super) fn collectives(tables: &Tables, members: &Members, names: &KernelName
     }
     let described = threads::map(0..instances.len(), |position| {
         let own = &instances[position];
-        let whole: Vec<&MatchedCollective> =
-            own.all.iter().filter(|collective| matched.groups[position].is_whole(collective)).collect();
+        let is_whole = |collective: &&MatchedCollective| matched.groups[position].is_whole(collective);
+        let mut whole: Vec<&MatchedCollective> = own.all.iter().filter(is_whole).collect();
+        // Transfers have two members each, in groups of any size.
+        if own.kernel.to_ascii_lowercase().contains("sendrecv") && whole.len() * 2 < own.all.len() {
+            whole = own.all.iter().collect();
+        }
         let leave_together = || match whole.len() < align::LEAST_OF_A_CLOCK {
             true => align::leave_together(&among(&instances, &groups_of, &own.members)),
             false => align::leave_together(whole.iter().copied()),

@@ -13,6 +13,7 @@ pub mod collectives;
 mod exposed;
 pub mod kernels;
 pub mod members;
+pub(crate) mod needs;
 pub mod outliers;
 pub mod steps;
 pub mod streaming;
@@ -26,6 +27,7 @@ pub use self::collectives::CollectiveGroup;
 use self::collectives::Collectives;
 pub use self::kernels::KernelImbalance;
 use self::members::{Member, Members};
+pub(crate) use self::needs::{Need, Needs};
 use self::outliers::RankValues;
 pub use self::outliers::{Outlier, Quantity};
 pub use self::steps::{StepMethod, Steps};
@@ -103,6 +105,9 @@ pub struct Ranks {
     pub kernels: Vec<KernelImbalance>,
     /// Ranks far from the median.
     pub outliers: Vec<Outlier>,
+    /// The time that each rank needs for the collectives of all.
+    #[serde(skip)]
+    pub(crate) needs: Needs,
 }
 
 pub(crate) struct RankInputs<'a> {
@@ -165,6 +170,7 @@ impl Matching {
             unmatched_at_edges: unmatched.at_edges,
             missing: unmatched.ranks.iter().map(|&member| members.all[member].name.clone()).collect(),
             straggler: straggler.map(|member| members.all[member].name.clone()),
+            needs: needs::needs(tables, order, &members, names, &instances),
             ..Ranks::default()
         };
         if are_several {

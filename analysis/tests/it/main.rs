@@ -5,6 +5,7 @@
 mod common;
 mod idle;
 mod idle_oracle;
+mod jobs;
 mod judgements;
 mod launches;
 mod live;

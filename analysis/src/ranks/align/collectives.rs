@@ -214,8 +214,12 @@ fn stated(tables: &Tables, id: CollectiveId) -> (u64, Label) {
     let operation = text(collective.operation);
     let is_exchange = operation.contains("to_all") || operation.contains("toall");
     let elements = collective.sent.max(collective.received).filter(|_| !is_exchange);
+    // The two sides of a transfer have names and sequence numbers of their own.
+    let is_transfer = ["send", "recv", "coalesced"].iter().any(|word| operation.contains(word));
+    let operation = if is_transfer { "transfer" } else { operation };
+    let elements = elements.filter(|_| !is_transfer);
     let tag = hash(&|hasher| (operation, text(collective.data_type), elements).hash(hasher));
-    let number = collective.sequence.map_or(0, |number| number.saturating_add(1));
+    let number = collective.sequence.filter(|_| !is_transfer).map_or(0, |number| number.saturating_add(1));
     (communicator.max(1), Label { tag: ((tag >> 32) as u32).max(1), number })
 }
 

@@ -15,6 +15,10 @@ use crate::base::stats::{median, robust_deviation};
 /// node, and far less than two groups that only do the same differ by.
 const IN_STEP_NS: f64 = 30_000.0;
 
+/// As much where the trace states that the calls are of one operation in one communicator: ranks leave an exchange of unequal sizes
+/// apart.
+const STATED_IN_STEP_NS: f64 = 90_000.0;
+
 /// Two results are as good as each other where their mean squares differ by less than this factor.
 const AS_GOOD: f64 = 1.3;
 
@@ -223,7 +227,13 @@ impl Fit {
             other.ends[second as usize].saturating_sub(one.ends[first as usize]) as f64
         };
         let mut steps: Vec<f64> = self.pairs.windows(2).map(|pair| lag(&pair[1]) - lag(&pair[0])).collect();
-        self.lacking <= self.pairs.len() && (steps.is_empty() || robust_deviation(&mut steps) <= IN_STEP_NS)
+        let is_stated = |&&(first, second): &&(u32, u32)| {
+            let tag = one.label(first as usize).tag;
+            tag != 0 && tag == other.label(second as usize).tag
+        };
+        let stated = self.pairs.iter().filter(is_stated).count();
+        let most = if stated * 2 > self.pairs.len() { STATED_IN_STEP_NS } else { IN_STEP_NS };
+        self.lacking <= self.pairs.len() && (steps.is_empty() || robust_deviation(&mut steps) <= most)
     }
 
     /// The difference of the clocks, where enough calls tell it.

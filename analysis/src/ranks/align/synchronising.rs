@@ -1,9 +1,9 @@
 use crate::Categories;
 use crate::names::categories::COLLECTIVE;
 
-/// Words of collectives that no member leaves before all have come. A rooted reduce, a broadcast and a send end on some
-/// members earlier.
-const WORDS: [&str; 11] = [
+/// Words of collectives that no member leaves before all have come. A rooted reduce and a broadcast end on some members
+/// earlier.
+const WORDS: [&str; 12] = [
     "allreduce",
     "all_reduce",
     "allgather",
@@ -16,6 +16,8 @@ const WORDS: [&str; 11] = [
     // RCCL's kernel for whatever was asked for: what it was shows in when its members leave.
     "generic_",
     "barrier",
+    // NCCL's kernel for all-to-all, sends and receives: a pair matches where both leave together.
+    "sendrecv",
 ];
 
 /// Returns whether a kernel of this name is a collective that all its members leave together, as far as the name says.
@@ -33,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rooted_collectives_and_sends_tell_nothing_of_clocks() {
+    fn rooted_collectives_say_nothing_of_clocks() {
         for (name, expected) in [
             ("ncclDevKernel_AllReduce_Sum_f16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", true),
             ("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", true),
@@ -41,7 +43,7 @@ mod tests {
             ("void vllm::cross_device_reduce_2stage<__half, 8>(vllm::RankData*)", true),
             ("ncclDevKernel_Broadcast_RING_LL", false),
             ("ncclDevKernel_Reduce_Sum_f32_RING_LL", false),
-            ("ncclDevKernel_SendRecv", false),
+            ("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", true),
             ("void at::native::reduce_kernel<512, 1>", false),
             ("Cijk_Alik_Bljk_GG_BiasSH", false),
         ] {

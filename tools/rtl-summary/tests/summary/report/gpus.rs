@@ -242,7 +242,7 @@ Trace: eight-gpus.db
 GPU busy 100.0 % of 365 ns (100.0 % to 100.0 % on 8 GPUs), idle 0 ns (0.0 %), collectives alone 265 ns (72.6 %);
    trust good
 1. exposed-comm: collectives run for 265 ns a GPU, 265 ns of it with no other kernel beside them (72.6 % of the wall
-   time), which may be waiting: the traces of all ranks would tell
+   time), which may be waiting: the calls of different ranks do not match
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, prefetched shards, several streams
    look: rtl-summary --by rank TRACE
