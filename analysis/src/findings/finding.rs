@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
+use super::words::numbers;
 use crate::trust::Evidence;
 
 /// The short report leaves out findings that cost less of the wall time.
@@ -75,10 +76,10 @@ impl Finding {
         match &self.gpus[..] {
             [] => inputs.each().to_owned(),
             [gpu] => format!(" on GPU {gpu}"),
-            several => {
-                let numbers: Vec<String> = several.iter().map(i64::to_string).collect();
-                format!(" on each of GPUs {}", numbers.join(", "))
-            }
+            several => match numbers(several) {
+                Some(numbers) => format!(" on each of GPUs {numbers}"),
+                None => format!(" on each of {} of {} GPUs", several.len(), inputs.gpus().len()),
+            },
         }
     }
 

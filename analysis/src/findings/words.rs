@@ -28,9 +28,30 @@ pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {name}")
 }
 
+/// The numbers and runs of numbers of a list, at most.
+const LISTED: usize = 8;
+
+/// Ascending numbers with their runs: `0, 2 to 7`; `None` where a list of them is too long to read.
+pub(super) fn numbers(numbers: &[i64]) -> Option<String> {
+    let run = |run: &[i64]| match run {
+        [first, _, .., last] => vec![format!("{first} to {last}")],
+        few => few.iter().map(i64::to_string).collect(),
+    };
+    let texts: Vec<String> = numbers.chunk_by(|one, next| *next == one + 1).flat_map(run).collect();
+    (texts.len() <= LISTED).then(|| texts.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_numbers_join_runs_and_have_an_end() {
+        assert_eq!(numbers(&[0, 1, 4, 5, 6, 7, 9]).as_deref(), Some("0, 1, 4 to 7, 9"));
+        let even: Vec<i64> = (0..20).map(|number| 2 * number).collect();
+        assert_eq!(numbers(&even), None);
+        assert_eq!(numbers(&(0..2_000).collect::<Vec<_>>()).as_deref(), Some("0 to 1999"));
+    }
 
     #[test]
     fn times_have_three_digits() {
