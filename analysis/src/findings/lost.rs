@@ -14,8 +14,14 @@ use crate::base::ops::Op;
 use crate::idle::LostPart;
 use crate::trust::Evidence;
 
-/// The steps of this part of the time must be known to name them.
+/// Gaps with this part of the time say when and how long the GPU is idle.
 const LISTED_PART: f64 = 0.5;
+
+/// Linux numbers no more threads.
+const MOST_THREADS: i64 = 1 << 22;
+
+/// Long gaps are few where this many times as many hold the rest of the time.
+const FEW: u64 = 4;
 
 /// Losses with one remedy.
 #[derive(Debug, Clone)]
@@ -94,14 +100,29 @@ impl<'a> Lost<'a> {
 
     /// As [`Self::idle`], with what else the cost consists of.
     pub(super) fn idle_and(&self, finding: &Finding, other: &str) -> String {
-        let concerned = finding.concerned(self.inputs).max(1) as u64;
-        let gaps = self.concerned(finding).map(|part| part.loss.gaps).sum::<u64>();
-        let gaps = gaps.div_ceil(concerned).max(1);
+        let gpus = finding.concerned(self.inputs).max(1) as u64;
+        let mut long: FxHashMap<(usize, i64), u64> = FxHashMap::default();
+        let mut gaps = 0;
+        for part in self.concerned(finding) {
+            gaps += part.loss.gaps;
+            for moment in &part.loss.moments {
+                *long.entry((part.gpu, moment.gap_start)).or_default() += moment.ns;
+            }
+        }
+        // A gap in which something else takes more time is listed where it is long.
+        let gaps = gaps.max(long.len() as u64).div_ceil(gpus).max(1);
         let idle = self.idle_ns(finding);
-        let size = match self.longest().map(|part| part.loss.longest.ns as i64).next() {
-            _ if gaps == 1 => String::new(),
-            Some(longest) if longest >= idle / 2 => format!(", one of them of {}", time(longest)),
-            _ => format!(" of {}", time(idle / i64::try_from(gaps).unwrap_or(i64::MAX))),
+        let mean = |ns: u64, count: u64| time(i64::try_from(ns / count.max(1)).unwrap_or(i64::MAX));
+        let (in_long, long_gaps) = (long.values().sum::<u64>() / gpus, (long.len() as u64).div_ceil(gpus));
+        let are_few = long_gaps * FEW <= gaps && in_long as f64 >= LISTED_PART * idle as f64;
+        let longest = long.values().copied().max().unwrap_or(0);
+        let size = match () {
+            () if gaps == 1 => String::new(),
+            () if longest as f64 >= LISTED_PART * idle as f64 => {
+                format!(", one of them of {}", mean(longest, 1))
+            }
+            () if are_few => format!(", {long_gaps} of them with {}", mean(in_long, 1)),
+            () => format!(" of {}", mean(idle.unsigned_abs(), gaps)),
         };
         format!(
             "idle for {}{} in {}{size}{other} ({} of the wall time)",
@@ -128,15 +149,30 @@ impl<'a> Lost<'a> {
         let analysis = self.inputs.analysis;
         let Some(steps) = analysis.steps() else { return String::new() };
         // Without the moments of most of the time there is no telling.
-        let listed: u64 = self.parts.iter().flat_map(|part| &part.loss.moments).map(|(_, ns)| ns).sum();
+        let listed: u64 = self.parts.iter().flat_map(|part| &part.loss.moments).map(|moment| moment.ns).sum();
         if (listed as f64) < LISTED_PART * self.total_ns() as f64 {
             return String::new();
         }
         let moments = self.parts.iter().flat_map(|part| {
             let process = part.loss.longest.thread.map_or(ProcessId(0), |(process, _)| process);
-            part.loss.moments.iter().map(move |&(start, ns)| (process, start, ns))
+            part.loss.moments.iter().map(move |moment| (process, moment.start, moment.ns))
         });
         rhythm(analysis.tables, steps, moments).map_or_else(String::new, |rhythm| format!(", {rhythm}"))
+    }
+
+    /// `, in step 1 only`: when the host is slower than the GPU; nothing where it is in every step.
+    pub(super) fn when_slow(&self) -> String {
+        let analysis = self.inputs.analysis;
+        let Some(steps) = analysis.steps() else { return String::new() };
+        let moments = self.inputs.idle().iter().flat_map(|gpu| {
+            let thread = gpu.losses.iter().find_map(|loss| loss.longest.thread);
+            let process = thread.map_or(ProcessId(0), |(process, _)| process);
+            gpu.losses.pace().iter().map(move |&(start, ns)| (process, start, ns))
+        });
+        match rhythm(analysis.tables, steps, moments) {
+            Some(rhythm) if !rhythm.contains("every") => format!(", {rhythm}"),
+            _ => String::new(),
+        }
     }
 
     /// `, after gemm and before softmax`: the ops around the longest gap.
@@ -157,6 +193,8 @@ impl<'a> Lost<'a> {
         let thread = |part: &Part<'_>| part.loss.longest.thread;
         let Some((process, tid)) = self.longest().next().and_then(thread) else { return String::new() };
         let mut others = self.inputs.losses().iter().filter_map(thread);
+        // Other numbers are handles of a runtime, not threads that a user finds.
+        let tid = tid.filter(|tid| (1..=MOST_THREADS).contains(tid));
         match tid.filter(|tid| others.any(|(of, other)| of == process && other != Some(*tid))) {
             Some(tid) => format!(", in thread {tid}"),
             None => String::new(),

@@ -25,6 +25,7 @@ mod lost;
 mod place;
 mod rhythm;
 mod self_check;
+mod small_ops;
 mod straggler;
 mod tail_kernel;
 mod untrustworthy;
@@ -40,7 +41,7 @@ use crate::trust::Health;
 type Rule = fn(&Inputs<'_>) -> Vec<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     straggler::findings,
     imbalance::findings,
     waiting::findings,
@@ -53,6 +54,7 @@ const RULES: [Rule; 15] = [
     idle_host::findings,
     launch_bound::findings,
     idle_queued::findings,
+    small_ops::findings,
     idle_unknown::findings,
     drift::findings,
     |inputs| tail_kernel::finding(inputs).into_iter().collect(),

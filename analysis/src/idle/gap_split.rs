@@ -141,7 +141,7 @@ impl GapSplit<'_> {
                 *kind = LossKind::First;
             }
         }
-        self.losses.add_gap(&self.lost);
+        self.losses.add_gap(&self.lost, path);
         self.drained
     }
 }

@@ -20,6 +20,12 @@ use crate::names::labels;
 
 const NOWHERE: (NameId, NameId) = (NameId::NONE, NameId::NONE);
 
+/// A GPU takes less than this in ns from one op to the next that is enqueued: to write back caches, to read the packet, to start it.
+const TURNAROUND: u64 = 10_000;
+
+/// An op that starts within this time in ns after it was enqueued was on its way: the host did not enqueue it earlier.
+const ON_ITS_WAY: u64 = 10_000;
+
 /// The tie of an op to the host.
 #[derive(Debug, Clone, Copy)]
 struct Launch {
@@ -202,20 +208,31 @@ impl<'a> GpuSweep<'a> {
         let length = start - self.end;
         let [from, to] = [self.end, start].map(|moment| self.base.saturating_add_unsigned(moment));
         let queued = launch.map_or(from, |launch| launch.queued.clamp(from, to));
-        let (rest, kind) = match launch {
-            // An op that was enqueued long before waited for something else than its launch.
-            Some(launch) if is_long_wait(launch, to) => (Cause::Queued, LossKind::Waiting),
-            Some(_) => (Cause::Queued, LossKind::Pace),
-            None => (Cause::Unknown, LossKind::Unknown),
-        };
         if queued == from {
-            self.keep_piece(rest, [from, to], NOWHERE);
+            // An op that was enqueued long before waited for something else than its launch.
+            let is_waiting = launch.is_some_and(|launch| is_long_wait(launch, to));
+            let (cause, kind) = match launch {
+                None => (Cause::Unknown, LossKind::Unknown),
+                Some(launch) if length < TURNAROUND && self.was_there(launch, to) => {
+                    (Cause::Queued, LossKind::Turnaround)
+                }
+                Some(_) if is_waiting => (Cause::Queued, LossKind::Waiting),
+                Some(_) => (Cause::Queued, LossKind::Pace),
+            };
+            self.keep_piece(cause, [from, to], NOWHERE);
             let part = self.part([from, to], [from, to], after);
             self.losses.add(kind, Site::NONE, part, true);
-            let own = if kind == LossKind::Waiting { 0 } else { length };
-            return self.tally.add_whole(rest, [length, own], from, after);
+            let own = if is_waiting { 0 } else { length };
+            return self.tally.add_whole(cause, [length, own], from, after);
         }
         self.split_gap([from, queued, to], length, after, launch);
+    }
+
+    /// Returns whether an op that started at `start`, in ns, could have started as soon as the one before it had ended.
+    fn was_there(&self, launch: Launch, start: i64) -> bool {
+        let call_before = || self.last.and_then(|op| self.times.call(op));
+        let waited = start.wrapping_sub(launch.queued) as u64;
+        waited >= ON_ITS_WAY || launch.call.is_some() && call_before() == launch.call
     }
 
     /// A part of the gap `from`..`to`.
@@ -250,7 +267,7 @@ impl<'a> GpuSweep<'a> {
                 if gap.waiting == 0 {
                     lost.push((LossKind::Pace, Site::NONE, self.part([queued, to], [from, to], after)));
                 }
-                self.losses.add_gap(&lost);
+                self.losses.add_gap(&lost, PathId::NONE);
                 None
             }
         };
@@ -309,7 +326,8 @@ impl<'a> GpuSweep<'a> {
         }
     }
 
-    pub(super) fn finish(self) -> GpuIdle {
+    pub(super) fn finish(mut self) -> GpuIdle {
+        self.losses.finish();
         let number = self.tables.agents.get(self.ops.agent.index()).map_or(-1, |agent| agent.number);
         let label = labels::agent(self.tables, self.ops.agent);
         GpuIdle {

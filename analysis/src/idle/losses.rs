@@ -14,8 +14,11 @@ use crate::base::first_use::FirstUseMap;
 use crate::base::ops::Op;
 use crate::gpu_time::operators::nesting::ThreadKey;
 
-/// Parts of gaps from this length on in ns are listed with their moments: fewer than ten thousand fit into a second.
-pub(crate) const LISTED: u64 = 100_000;
+/// Losses of this length in one gap, in ns, are listed with their moments: fewer than ten thousand fit into a second.
+const LISTED: u64 = 100_000;
+
+/// Shorter parts of the pace are listed together, up to this time in ns after the first of them.
+const TOGETHER: i64 = 1_000_000;
 
 /// Why time was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,10 +31,28 @@ pub(crate) enum LossKind {
     First,
     /// A call kept the thread from launching, or it compiled.
     Blocking(Cause),
+    /// The op had been enqueued before the one before it ended: the GPU takes so long from op to op.
+    Turnaround,
     /// The op had been enqueued long before it started.
     Waiting,
     /// Nothing ties the op to the host.
     Unknown,
+}
+
+impl LossKind {
+    const COUNT: usize = 6 + Cause::ALL.len();
+
+    fn number(self) -> usize {
+        match self {
+            Self::Pace => 0,
+            Self::Stall => 1,
+            Self::First => 2,
+            Self::Turnaround => 3,
+            Self::Waiting => 4,
+            Self::Unknown => 5,
+            Self::Blocking(cause) => 6 + cause as usize,
+        }
+    }
 }
 
 /// Where a thread was: the spans around it, and the call that it was in.
@@ -58,17 +79,34 @@ pub(crate) struct LostPart {
     pub(crate) thread: Option<ThreadKey>,
 }
 
+/// Time in ns from a moment on, within a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) gap_start: i64,
+    pub(crate) start: i64,
+    pub(crate) ns: u64,
+}
+
 /// Idle time of one kind at one site.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Loss {
     pub(crate) kind: LossKind,
     pub(crate) site: Site,
     pub(crate) ns: u64,
-    /// The number of gaps of which no other loss has more.
+    /// The number of gaps of which no other loss of this kind has more.
     pub(crate) gaps: u64,
     pub(crate) longest: LostPart,
-    /// The parts of [`LISTED`] or longer in order of time: start and length in ns.
-    pub(crate) moments: Vec<(i64, u64)>,
+    /// The part of each gap that this loss has, from [`LISTED`] on, in order of time.
+    pub(crate) moments: Vec<Moment>,
+    /// The part of the last gap.
+    last: Moment,
+}
+
+/// Cost of the host's pace before ops that were launched at one place.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Launched {
+    pub(crate) ns: u64,
+    pub(crate) gaps: u64,
 }
 
 /// The losses of one GPU, in the order of their first parts.
@@ -77,6 +115,10 @@ pub(crate) struct Losses {
     /// The chains that sites name.
     pub(crate) paths: Paths,
     pub(super) all: FirstUseMap<(LossKind, Site), Loss>,
+    /// The pace by the chain around the launch of the op at the end of a gap.
+    pub(super) launched: FirstUseMap<PathId, Launched>,
+    /// Starts and times in ns of the pace, gaps near each other together.
+    pub(super) pace: Vec<(i64, u64)>,
 }
 
 /// Equal where each kind has the same time: rows and names have other numbers in a trace whose rows are in another order.
@@ -104,21 +146,51 @@ impl Losses {
         self.all.values()
     }
 
-    /// Adds the parts of one gap.
-    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)]) {
-        let longest =
-            parts.iter().enumerate().max_by_key(|(at, (.., part))| (part.ns, std::cmp::Reverse(*at)));
+    /// Costs of the pace by the chain around launches.
+    pub(crate) fn launched(&self) -> impl Iterator<Item = (PathId, Launched)> {
+        self.launched.iter().map(|(&path, &launched)| (path, launched))
+    }
+
+    /// Starts and times in ns that add up to that of the pace before launches with a place.
+    pub(crate) fn pace(&self) -> &[(i64, u64)] {
+        &self.pace
+    }
+
+    /// Adds the parts of the gap before an op that was launched within the chain `path`.
+    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)], path: PathId) {
+        // By kind: the position of the longest part.
+        let mut longest = [None; LossKind::COUNT];
+        for (at, &(kind, _, part)) in parts.iter().enumerate() {
+            let longest = &mut longest[kind.number()];
+            if longest.is_none_or(|(ns, _)| part.ns > ns) {
+                *longest = Some((part.ns, at));
+            }
+        }
+        let mut pace: Option<(i64, u64)> = None;
         for (at, &(kind, site, part)) in parts.iter().enumerate() {
-            self.add(kind, site, part, longest.is_some_and(|(longest, _)| longest == at));
+            self.add(kind, site, part, longest[kind.number()] == Some((part.ns, at)));
+            if kind == LossKind::Pace {
+                let (_, ns) = pace.get_or_insert((part.start, 0));
+                *ns += part.ns;
+            }
+        }
+        let Some((start, ns)) = pace.filter(|(_, ns)| *ns > 0) else { return };
+        let launched = self.launched.entry(path).or_default();
+        launched.ns += ns;
+        launched.gaps += 1;
+        match self.pace.last_mut() {
+            Some((first, sum)) if *sum < LISTED && start.saturating_sub(*first) < TOGETHER => *sum += ns,
+            _ => self.pace.push((start, ns)),
         }
     }
 
-    /// Adds part of a gap, which counts as a gap where it is the longest part.
+    /// Adds part of a gap, which counts as a gap where it is the longest part of its kind.
     #[inline]
     pub(super) fn add(&mut self, kind: LossKind, site: Site, part: LostPart, is_longest: bool) {
         if part.ns == 0 {
             return;
         }
+        let moment = Moment { gap_start: part.gap_start, start: part.start, ns: 0 };
         let loss = match self.all.entry((kind, site)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(Loss {
@@ -128,6 +200,7 @@ impl Losses {
                 gaps: 0,
                 longest: LostPart { ns: 0, ..part },
                 moments: Vec::new(),
+                last: moment,
             }),
         };
         loss.ns += part.ns;
@@ -135,8 +208,27 @@ impl Losses {
         if part.ns > loss.longest.ns {
             loss.longest = part;
         }
-        if part.ns >= LISTED {
-            loss.moments.push((part.start, part.ns));
+        if loss.last.gap_start != part.gap_start {
+            loss.list(moment);
+        }
+        loss.last.ns += part.ns;
+    }
+
+    /// All gaps were added.
+    pub(super) fn finish(&mut self) {
+        for loss in self.all.values_mut() {
+            let last = loss.last;
+            loss.list(last);
+        }
+    }
+}
+
+impl Loss {
+    /// Lists what it has of the last gap; `next` is of the next one.
+    fn list(&mut self, next: Moment) {
+        let last = std::mem::replace(&mut self.last, next);
+        if last.ns >= LISTED {
+            self.moments.push(last);
         }
     }
 }

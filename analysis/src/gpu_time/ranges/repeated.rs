@@ -10,6 +10,13 @@ use super::methods::Methods;
 use crate::base::lookup::Lookup;
 use crate::base::ops::Op;
 
+/// The name of torch.profiler's steps.
+const PROFILER_STEP: &str = "ProfilerStep";
+const LEAST_PROFILER_STEPS: usize = 2;
+
+/// torch.profiler marks collectives with ranges, which are no steps.
+const COLLECTIVE: &str = "nccl:";
+
 /// The ranges of one name, numbered in each process by their start; they come one after the other there.
 #[derive(Debug)]
 pub(crate) struct Repeated {
@@ -23,7 +30,7 @@ pub(crate) struct Repeated {
 
 impl Repeated {
     /// The ranges that all of `processes` went through equally often, `least` times at least; of several names the one
-    /// with the most time.
+    /// with the most time. Two steps of torch.profiler are enough, and come before all others.
     pub(crate) fn new(methods: &Methods<'_>, processes: &[ProcessId], least: usize) -> Option<Self> {
         let tables = methods.tables;
         let mut by_name: FxHashMap<NameId, Vec<(ProcessId, i64, i64)>> = FxHashMap::default();
@@ -33,10 +40,14 @@ impl Repeated {
                 by_name.entry(range.name).or_default().push((range.process, range.start, end));
             }
         }
-        let mut best: Option<(i64, &str, NameId)> = None;
+        let mut best: Option<((bool, i64), &str, NameId)> = None;
         for (&name, all) in &mut by_name {
             all.sort_unstable();
-            if !processes.iter().all(|&process| of_process(all, process).len() >= least)
+            let text = tables.strings.get(name);
+            let is_step = text == PROFILER_STEP;
+            let least = if is_step { least.min(LEAST_PROFILER_STEPS) } else { least };
+            if text.starts_with(COLLECTIVE)
+                || !processes.iter().all(|&process| of_process(all, process).len() >= least)
                 || !is_even(all, processes)
             {
                 continue;
@@ -45,10 +56,10 @@ impl Repeated {
                 .iter()
                 .flat_map(|&process| of_process(all, process))
                 .fold(0, |sum: i64, &(_, start, end)| sum.saturating_add(end.saturating_sub(start)));
-            let text = tables.strings.get(name);
             // Of equal ones the first by name.
-            if best.is_none_or(|(most, first, _)| time > most || time == most && text < first) {
-                best = Some((time, text, name));
+            let key = (is_step, time);
+            if best.is_none_or(|(most, first, _)| key > most || key == most && text < first) {
+                best = Some((key, text, name));
             }
         }
         let (_, _, name) = best?;

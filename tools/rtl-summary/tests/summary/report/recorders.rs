@@ -84,8 +84,8 @@ fn a_trace_of_rpd_has_api_calls_too() {
         str![[r#"
 Trace: trace.rpd
 GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
-1. launch-bound: the host is too slow for the GPU: launching takes longer than the ops run (164 ns each on average),
-   idle for 150 ns in 3 gaps of 50 ns (15.5 % of the wall time); most launches are in step (1 gap, 66.7 % of the time)
+1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 150 ns in 3 gaps of 50 ns (15.5 %
+   of the wall time); all of it in step
    help: take what the host does between launches out of the loop, then launch the ops as one graph or fuse them
          (torch.compile)
    look: rtl-summary --section idle,launches,queues TRACE
