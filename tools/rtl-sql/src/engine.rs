@@ -14,6 +14,7 @@ use crate::data_sets;
 use crate::functions::{OpsOfTrace, TableOfTraces};
 use crate::literal::quoted;
 use crate::needed::Needed;
+use crate::refused::refuse_functions;
 use crate::source::Source;
 use crate::watch::{self, ProgressOfStatement};
 
@@ -224,47 +225,6 @@ fn refuse_files(statement: &Statement, text: &str) -> duckdb::Result<()> {
     if writes { Err(duckdb::Error::Query(refusal.to_owned())) } else { Ok(()) }
 }
 
-/// Functions that write files or print, whatever the settings forbid, and those that execute the text of a file or of a value.
-const REFUSED: [&str; 5] = [
-    "enable_logging",
-    "enable_profiling",
-    "enable_peg_parser",
-    "import_database",
-    "json_execute_serialized_sql",
-];
-
-/// Refuses a text that could call a function of [`REFUSED`], or `query()` with a text that is not there to be seen. DuckDB knows
-/// no other spelling of a name than its letters, so that none is missed; a string may have them as well.
-fn refuse_functions(text: &str) -> duckdb::Result<()> {
-    let text = text.to_ascii_lowercase();
-    let refused = REFUSED.iter().find(|name| text.contains(**name));
-    let refused = refused.or_else(|| has_computed_query(&text).then_some(&"query"));
-    refused.map_or(Ok(()), |name| {
-        Err(duckdb::Error::Query(format!("Permission Error: {name}() is not available in a query of traces")))
-    })
-}
-
-/// Returns true if a text of small letters may call `query()` with anything but a string without quotes.
-fn has_computed_query(text: &str) -> bool {
-    const NAME: &str = "query";
-    let is_name = |character: char| character.is_alphanumeric() || character == '_' || !character.is_ascii();
-    text.match_indices(NAME).any(|(at, _)| {
-        let (before, after) = (&text[..at], &text[at + NAME.len()..]);
-        if before.ends_with(is_name) || after.starts_with(is_name) {
-            return false;
-        }
-        let after = after.trim_start_matches('"').trim_start();
-        let is_called = ["(", "--", "/*"].iter().any(|next| after.starts_with(next));
-        // In a string, such as the name of a kernel, unless something else has a quote in it.
-        let is_plain = !["--", "/*", "$", "\\", "\""].iter().any(|other| before.contains(other));
-        let is_in_string = is_plain && before.matches('\'').count() % 2 == 1;
-        let string = after.strip_prefix('(').and_then(|after| after.trim_start().strip_prefix('\''));
-        let string = string.and_then(|string| string.split_once('\''));
-        let string = string.filter(|(_, after)| after.trim_start().starts_with(')'));
-        is_called && !is_in_string && string.is_none_or(|(string, _)| has_computed_query(string))
-    })
-}
-
 fn drain(rows: &mut Rows) -> duckdb::Result<()> {
     while rows.next_rows()?.is_some() {}
     Ok(())
@@ -310,36 +270,6 @@ mod tests {
         assert_eq!(rows.next_rows().unwrap().unwrap()[0][0].to_string(), "499999500000");
         drop(rows);
         assert!(engine.workers.into_inner().unwrap().end());
-    }
-
-    #[test]
-    fn a_text_of_query_is_a_string_that_can_be_seen() {
-        for text in [
-            "select 1 from ops where name = 'query(int*)'",
-            "with query as (select 1) select * from query",
-            "select count(*) from query('from dispatches') where name = 'a'",
-            "select 'it''s' as \"query\", my_query(1), query_table('ops')",
-        ] {
-            assert!(!has_computed_query(text), "{text}");
-        }
-        for text in [
-            "from query('from ' || 'ops')",
-            "from query('from '\n'ops')",
-            "from query('from query(''from ops'')')",
-            "from query('from query(chr(65))')",
-            "from query(e'from ops')",
-            "from query($text)",
-            "from system.main.\"query\" (('x'))",
-            "from query/**/('x')",
-            "from query--\n('x')",
-            "select '' from query(x)",
-            "/*'*/ from query(x) --'",
-            "select $$'$$ from query(x)",
-            "select e'\\'' from query(x)",
-            "select \"'\" from query(x)",
-        ] {
-            assert!(has_computed_query(text), "{text}");
-        }
     }
 
     #[test]

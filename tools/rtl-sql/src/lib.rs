@@ -14,6 +14,7 @@ mod functions;
 mod literal;
 mod needed;
 mod parquet;
+mod refused;
 mod render;
 mod shell;
 mod source;
