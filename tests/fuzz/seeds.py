@@ -1,6 +1,6 @@
 """Makes the seed corpus: small databases and texts of every kind that the targets look into.
 
-Those of `report` are saved by rtl-summary.
+Those of `report` are saved by rtl-summary; those of `manifest` and `parquet` by the test of rtl-convert that replays them.
 """
 
 import gzip
@@ -124,6 +124,26 @@ NAMES = {
     "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() const>(int)>(int, std::enable_if<(1>0), int>)\nk",
 }
 
+SQL = {
+    "query": "select rank, sum(duration) from dispatches where run = 'a' and rank between 0 and 7 group by 1",
+    "computed": "from query('from ' || 'ops')",
+    "unicode": "from query\u00a0('from ' || 'ops')",
+    "nested": "select * from query('from query(''from ops'')') -- query(x)\n/* query( */",
+    "quoted": "select $$query(x)$$, e'\\'', \"query\"('from ops'), 'it''s query(int*)'",
+    "logging": "call enable_logging(storage='file')",
+    "parse": '{"error":false,"statements":[{"node":{"type":"SELECT_NODE","from_table":{"type":"BASE_TABLE","table_name":"dispatches"},'
+    '"where_clause":{"type":"COMPARE_EQUAL","left":{"type":"COLUMN_REF","column_names":["run"]},"right":{"type":"VALUE_CONSTANT",'
+    '"value":{"type":{"id":"VARCHAR"},"value":"a"}}}}}]}',
+    "message": "Catalog Error: Table with name x does not exist!\nDid you mean \"ops\"?\n\nLINE 1: from x\n             ^",
+    "damage": "Invalid Input Error: No magic bytes found at end of file '/set/job=a/run=b/kind=ops/bucket=0/part-0.parquet'",
+}
+PAGE = {
+    "hostile": "<script>window.hostile = 1</script>\n</title></style></script><img src=x onerror=alert(1)>\n\" onmouseover=\"alert(1)\" x=\""
+    "\njavascript:alert(1)\n</td></tr></table><iframe src=https://example.org>\nsafe\u202egnp.exe\u2066\n${alert(1)} {{x}} <!-- --> ]]> &lt;",
+    "kernels": "void gemm<float, 128>(float*, int)\nncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)\nk\n\nMemcpy HtoD",
+    "long": "a" * 300 + "\n" + "a" * 299 + "b\n" + "\u00e9" * 60,
+}
+
 os.makedirs(HERE, exist_ok=True)
 traces = {}
 for name, sql in DATABASES.items():
@@ -145,9 +165,9 @@ for name, content in BINARIES.items():
 for one, other in (("lite", "rpd"), ("rocprofiler-json", "rtg"), ("lite", "lite")):
     content = len(traces[one]).to_bytes(2, "little") + traces[one] + traces[other]
     write(f"{one}-{other}", content, "merge")
-for target, texts in (("arguments", FLAGS), ("settings", SETTINGS), ("names", NAMES)):
+for target, texts in (("arguments", FLAGS), ("settings", SETTINGS), ("names", NAMES), ("sql", SQL), ("page", PAGE)):
     for name, text in texts.items():
         write(name, text.encode(), target)
 for seed in range(4):
     choices = bytes((seed * 37 + at * (seed + 11)) % 256 for at in range(600))
-    write(f"choices{seed}", choices, "json", "kineto", "columns")
+    write(f"choices{seed}", choices, "json", "kineto", "columns", "nsys", "xplane", "sql")

@@ -1,7 +1,10 @@
 //! Reads a file.
 
+use std::cell::Cell;
 use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
+use std::sync::Once;
 
 use parquet::basic::Type as Stored;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -33,6 +36,10 @@ impl std::fmt::Debug for Reader {
 impl Reader {
     /// Fails where the file is no Parquet, has columns of other types, or claims more rows than a file of its size has.
     pub fn open(path: &Path) -> Result<Self> {
+        guarded(|| Self::open_checked(path))
+    }
+
+    fn open_checked(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
         let file = SerializedFileReader::new(file)?;
@@ -70,6 +77,10 @@ impl Reader {
 
     /// The values of a column in a row group, both by position.
     pub fn read(&self, group: usize, column: usize) -> Result<Values> {
+        guarded(|| self.read_column(group, column))
+    }
+
+    fn read_column(&self, group: usize, column: usize) -> Result<Values> {
         let rows = self.rows(group);
         let group = self.file.get_row_group(group)?;
         let plain = group.metadata().column(column).column_descr().max_def_level() == 0;
@@ -86,6 +97,28 @@ impl Reader {
         };
         Ok(Values { data, known })
     }
+}
+
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Makes an error of a panic: the library takes some of what a file says for granted, such as places that are not negative.
+fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                before(info);
+            }
+        }));
+    });
+    IS_GUARDED.set(true);
+    // What was read is dropped with the error.
+    let outcome = panic::catch_unwind(AssertUnwindSafe(read));
+    IS_GUARDED.set(false);
+    outcome.unwrap_or_else(|_| Err(unexpected("its pages contradict each other".to_owned())))
 }
 
 /// Refuses claims that would take more memory than a file of this size needs.

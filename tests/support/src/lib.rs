@@ -9,6 +9,7 @@ mod fixture;
 mod generate;
 pub mod json_schema;
 pub mod layouts;
+mod mutations;
 pub mod perfetto;
 mod program;
 pub mod real;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub use fixture::{CALLS, database, fixture, fixture_in, fixture_names, recorded};
 pub use generate::{Job, Layout, Options, generate};
+pub use mutations::{mutations, seeds};
 pub use program::{code_object, library, program, program_with};
 pub use rerun::until_whole;
 /// SQLite as an independent judge of a trace, for tests of crates that must not name it themselves.

@@ -32,7 +32,7 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    pub(crate) fn of(rank: Option<i64>, width: u64) -> Self {
+    pub fn of(rank: Option<i64>, width: u64) -> Self {
         let first = |rank: i64| rank - rank.rem_euclid(width.cast_signed());
         rank.map_or(Self { first: NO_RANK, width: 1 }, |rank| Self { first: first(rank), width })
     }

@@ -22,7 +22,7 @@ pub fn treemap(title: &str, parts: &[Part]) -> Markup {
                             (fitting(&crate::text(&part.name), width))
                         }
                         @if height > 34.0 && width > 7.0 * part.text.len() as f64 {
-                            text x=(coordinate(x + 5.0)) y=(coordinate(y + 29.0)) class="inside faint" { (part.text) }
+                            text x=(coordinate(x + 5.0)) y=(coordinate(y + 29.0)) class="inside faint" { (crate::text(&part.text)) }
                         }
                     }
                 }

@@ -5,6 +5,8 @@
 //! `render` prints results. Of data sets, `data_sets` makes a query of every table that a statement names, over the runs that it
 //! can need (`needed`).
 
+#[cfg(test)]
+mod any_sql;
 pub mod args;
 mod data_sets;
 mod dot;

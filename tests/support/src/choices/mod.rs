@@ -1,12 +1,16 @@
 //! Bytes that choose the shape and the values of a document, for tests and fuzz targets.
 
 mod kineto;
+mod nsys;
 mod rocprofv3;
+mod xplane;
 
 use serde_json::{Value, json};
 
 pub use self::kineto::kineto;
+pub use self::nsys::nsys;
 pub use self::rocprofv3::rocprofv3;
+pub use self::xplane::xplane;
 
 /// The bytes that choose; zeros when they are used up.
 #[derive(Debug)]
@@ -40,9 +44,9 @@ impl Choices<'_> {
         }
     }
 
-    /// One of the texts.
-    pub fn of(&mut self, texts: &[&'static str]) -> &'static str {
-        texts[usize::from(self.byte()) % texts.len()]
+    /// One of the values.
+    pub fn of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[usize::from(self.byte()) % values.len()]
     }
 
     /// At most three values.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
+#[cfg(feature = "columns")]
+mod any_run;
 mod any_trace;
 mod columns;
 mod cut_off;

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod any_page;
 mod figures;
+mod fuzz_smoke;
 mod hostile;
 mod manners;
 mod pictures;

@@ -1,0 +1,6 @@
+//! Any file of a table of a data set: a trace or an error.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzz::parquet(bytes));
