@@ -146,6 +146,7 @@ fn with_common_flags<Arguments: CommandLine>() -> Command {
     let ending = format!("{examples}Exit codes:\n{}", codes.join("\n"));
     let memory = Arg::new(MAX_MEMORY)
         .long("max-memory")
+        .help_heading("Output")
         .value_name("SIZE")
         .value_parser(units::parse_bytes)
         .action(ArgAction::Set)
@@ -153,6 +154,7 @@ fn with_common_flags<Arguments: CommandLine>() -> Command {
         .help("The most memory, and the largest temporary copy of a pipe or compressed trace, such as 500M or 20G [default: a quarter of the machine or its cgroup; 8G]");
     let threads = Arg::new(THREADS)
         .long("threads")
+        .help_heading("Output")
         .value_name("N")
         .value_parser(parse_threads)
         .action(ArgAction::Set)
