@@ -8,16 +8,19 @@ use crate::gpu_time::drift::{Drift, drifts};
 use crate::names::labels;
 use crate::trust::Evidence;
 
+/// A GPU that was idle runs faster at first, until its power is regulated: within this time in ns, as long as that is no more than
+/// this part of the wall time.
+const SETTLES: i64 = 500_000_000;
+const EARLY: f64 = 0.4;
+
 /// Kernels that change within this part of the wall time change together.
 const TOGETHER: f64 = 0.1;
-
-/// From this number of kernels on it is the GPU.
-const SEVERAL: usize = 3;
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let analysis = inputs.analysis;
     let (tables, names) = (analysis.tables, &analysis.names);
-    let all = drifts(tables, names, analysis.order(), analysis.kernels());
+    let mut all = drifts(tables, names, analysis.order(), analysis.kernels());
+    all.retain(|drift| !is_settling(inputs, drift));
     let Some(from) = together(inputs, &all) else { return Vec::new() };
     let changed: Vec<&Drift> = all.iter().filter(|drift| is_near(inputs, from, drift)).collect();
     let cost = |label: &str| {
@@ -32,31 +35,44 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let mut ratios: Vec<f64> =
         changed.iter().map(|drift| drift.after_ns as f64 / drift.before_ns.max(1) as f64).collect();
     let slower = percent(median(&mut ratios) - 1.0);
-    let first = changed.iter().map(|drift| drift.from_ns).min().unwrap_or(0);
     let worst = changed.iter().max_by_key(|drift| drift.excess_ns).map_or(0, |drift| drift.kernel);
-    let (what, help) = match kernels.len() {
-        SEVERAL.. => (
+    let (what, help) = match kernels[..] {
+        [kernel] => (
+            format!("{} takes {slower} longer", inputs.display(&names.kernels[kernel].label)),
+            "look at the clocks and the power of the GPU while it runs (amd-smi, nvidia-smi), at the data of that kernel from then \
+             on, and at what runs beside it",
+        ),
+        _ => (
             format!("{} take {slower} longer", counted(kernels.len() as u64, "kernel", "kernels")),
             "look at the clocks, the temperature and the power of the GPU while it runs (amd-smi, nvidia-smi), and at other processes",
         ),
-        _ => (
-            format!("{} takes {slower} longer", inputs.display(&names.kernels[worst].label)),
-            "look at the data of that kernel from then on, and at what runs beside it",
-        ),
+    };
+    // A key is that of a kernel in one trace.
+    let select = if inputs.gpus().len() > 1 {
+        String::new()
+    } else {
+        inputs.select(&names.kernels[worst].label) + " "
     };
     vec![Finding {
         sentence: format!(
-            "{what} from {} on and until the end: {}{} in all ({} of the wall time)",
-            moment(inputs, first),
+            "{what} from {} until the end: {}{} in all ({} of the wall time)",
+            moment(inputs, &changed),
             time(finding.cost_ns),
             finding.on(inputs),
             percent(finding.share),
         ),
-        look: format!("rtl-summary {} --by step TRACE", inputs.select(&names.kernels[worst].label)),
+        look: format!("rtl-summary {select}--by step TRACE"),
         help: help.to_owned(),
         evidence: changed.iter().take(PLACES).map(|drift| evidence(inputs, drift)).collect(),
         ..finding
     }]
+}
+
+fn is_settling(inputs: &Inputs<'_>, drift: &Drift) -> bool {
+    let label = labels::agent(inputs.analysis.tables, drift.agent);
+    let Some(gpu) = inputs.gpus().iter().find(|gpu| gpu.label == label) else { return false };
+    let after = drift.from_ns.saturating_sub(gpu.start_ns);
+    after < SETTLES && (after as f64) < EARLY * gpu.wall_ns as f64
 }
 
 /// The moment around which the changes cost most, in ns.
@@ -73,15 +89,17 @@ fn is_near(inputs: &Inputs<'_>, from: i64, drift: &Drift) -> bool {
     (drift.from_ns.saturating_sub(from)).abs() as f64 <= TOGETHER * wall as f64
 }
 
-/// `ProfilerStep#12`, else how long after the first op: `1.23 s`.
-fn moment(inputs: &Inputs<'_>, ns: i64) -> String {
+/// The step in which the first of these ops was launched, `ProfilerStep#12`, else how long after the first op of the GPUs: `1.23 s`.
+fn moment(inputs: &Inputs<'_>, changed: &[&Drift]) -> String {
     let analysis = inputs.analysis;
+    let Some(first) = changed.iter().min_by_key(|drift| drift.from_ns) else { return String::new() };
     let step = analysis.steps().and_then(|steps| {
-        let number = analysis.processes().into_iter().find_map(|process| steps.of_moment(process, ns))?;
+        // Ops run later than the host's step, which may be over by then.
+        let number = steps.of_dispatch(analysis.tables, first.row as usize)?;
         Some(steps.label(analysis.tables, number))
     });
     let start = inputs.gpus().iter().map(|gpu| gpu.start_ns).min().unwrap_or(0);
-    step.unwrap_or_else(|| time(ns.saturating_sub(start)))
+    step.unwrap_or_else(|| format!("{} after the first op", time(first.from_ns.saturating_sub(start))))
 }
 
 fn evidence(inputs: &Inputs<'_>, drift: &Drift) -> Evidence {

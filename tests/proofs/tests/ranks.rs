@@ -136,3 +136,11 @@ fn stragglers_of_real_jobs_cost_what_the_job_without_them_takes_less() {
         assert!(!has(&found, "straggler") && !has(&found, "imbalance"), "{found:#?}");
     }
 }
+
+#[test]
+fn a_gpu_that_settles_after_it_was_idle_does_not_drift() {
+    for name in ["d_tp-without", "d_moe-without"] {
+        let Some(found) = of_h100(name) else { return };
+        assert!(!has(&found, "drift"), "{found:#?}");
+    }
+}
