@@ -40,8 +40,11 @@ const NAMES: [(Activity, &[&str]); 4] = [
             "distributed/checkpoint",
         ],
     ),
-    (Activity::Communicating, &["gloo:", "mpi_", "mpi4py", "c10d::"]),
+    (Activity::Communicating, &["gloo:", "mpi_", "mpi4py", C10D]),
 ];
+
+/// The operators of torch.distributed, whatever communicates. Where collectives run on a GPU, these operators launch them.
+const C10D: &str = "c10d::";
 
 /// Parts of the names of the profiler's own functions.
 const RECORDING: [&str; 4] =
@@ -76,14 +79,20 @@ struct Stated {
 }
 
 /// The activity of a thread in each chain, by [`PathId::position`](crate::idle::PathId::position).
-pub(super) fn of_chains(tables: &Tables, paths: &Paths) -> Vec<Option<Activity>> {
+pub(super) fn of_chains(
+    tables: &Tables,
+    paths: &Paths,
+    has_device_collectives: bool,
+) -> Vec<Option<Activity>> {
     let mut known: FxHashMap<(NameId, SpanKind), Stated> = FxHashMap::default();
     let stated = paths.values(Stated::default(), |outer, name, kind| {
         // A step of torch.profiler states nothing.
         if kind == SpanKind::Step {
             return outer;
         }
-        let own = *known.entry((name, kind)).or_insert_with(|| stated_by(tables.strings.get(name), kind));
+        let own = *known
+            .entry((name, kind))
+            .or_insert_with(|| stated_by(tables.strings.get(name), kind, has_device_collectives));
         let by_any = [outer.by_any, own.by_any].into_iter().flatten().min();
         Stated { by_any, by_innermost: own.by_innermost }
     });
@@ -94,9 +103,10 @@ pub(super) fn of_chains(tables: &Tables, paths: &Paths) -> Vec<Option<Activity>>
     stated.into_iter().map(activity).collect()
 }
 
-fn stated_by(name: &str, kind: SpanKind) -> Stated {
+fn stated_by(name: &str, kind: SpanKind, has_device_collectives: bool) -> Stated {
     let lower_case = name.to_ascii_lowercase();
-    let named = NAMES.into_iter().find(|(_, parts)| parts.iter().any(|part| lower_case.contains(part)));
+    let states = |part: &&str| lower_case.contains(part) && !(has_device_collectives && *part == C10D);
+    let named = NAMES.into_iter().find(|(_, parts)| parts.iter().any(states));
     let by_innermost = match () {
         () if RECORDING.iter().any(|part| name.contains(part)) => Some(Activity::Recording),
         () if waits(&lower_case, kind) => Some(Activity::WaitingForWork),
@@ -165,12 +175,16 @@ mod tests {
 
     /// The activity in spans, outermost first.
     fn activity(spans: &[(&str, SpanKind)]) -> Option<Activity> {
+        activity_beside(false, spans)
+    }
+
+    fn activity_beside(device_collectives: bool, spans: &[(&str, SpanKind)]) -> Option<Activity> {
         let (mut tables, mut paths) = (Tables::default(), Paths::default());
         let mut path = PathId::NONE;
         for &(name, kind) in spans {
             path = paths.enter(path, tables.strings.intern(name), kind);
         }
-        of_chains(&tables, &paths)[path.position().unwrap()]
+        of_chains(&tables, &paths, device_collectives)[path.position().unwrap()]
     }
 
     use crate::idle::PathId;
@@ -199,5 +213,13 @@ mod tests {
         ] {
             assert_eq!(activity(spans), expected, "{spans:?}");
         }
+    }
+
+    #[test]
+    fn operators_that_launch_collectives_of_a_gpu_are_no_communication_of_the_host() {
+        let launch = [("c10d::allreduce_", Operator), ("nccl:all_reduce", Range)];
+        assert_eq!(activity_beside(true, &launch), None);
+        assert_eq!(activity_beside(true, &[("gloo:all_reduce", Range)]), Some(Activity::Communicating));
+        assert_eq!(activity_beside(false, &[("c10d::barrier", Operator)]), Some(Activity::Communicating));
     }
 }

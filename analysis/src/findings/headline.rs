@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::before_first::BeforeFirst;
 use super::inputs::Inputs;
 use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::Gpu;
@@ -50,6 +51,9 @@ pub struct Headline {
     pub first_kernel_share: f64,
     /// Wall time that a GPU could save at most if that kernel took half its time, in ns.
     pub first_kernel_gain_ns: i64,
+    /// The time before the first op, where it is a tenth of its step or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_first: Option<BeforeFirst>,
 }
 
 impl Headline {
@@ -98,6 +102,7 @@ impl Headline {
             first_kernel: first.map(|group| group.label.to_string()),
             first_kernel_share: part_of_kernels(first_total as f64),
             first_kernel_gain_ns: (first_total / 2 / count).min(wall_ns),
+            before_first: BeforeFirst::of(inputs),
         }
     }
 }

@@ -27,9 +27,10 @@ pub(super) struct Inputs<'a> {
 
 impl<'a> Inputs<'a> {
     pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
+        let has_collectives = analysis.sweep().gpus.iter().any(|gpu| gpu.collective_ns > 0);
         let losses = analysis.idle().iter().enumerate().flat_map(|(gpu, idle)| {
             let places = Places { tables: analysis.tables, losses: &idle.losses };
-            let activities = activity::of_chains(analysis.tables, &idle.losses.paths);
+            let activities = activity::of_chains(analysis.tables, &idle.losses.paths, has_collectives);
             idle.losses.iter().map(move |loss| {
                 let activity = loss.site.path.position().and_then(|position| activities[position]);
                 Part { gpu, places, activity, loss, ns: loss.ns }

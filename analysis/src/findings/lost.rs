@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
-use super::place::Part;
+use super::place::{Part, without_address};
 use super::rhythm::rhythm;
 use super::words::{counted, percent, time};
 use crate::base::ops::Op;
@@ -19,6 +19,9 @@ const LISTED_PART: f64 = 0.5;
 
 /// Linux numbers no more threads.
 const MOST_THREADS: i64 = 1 << 22;
+
+/// From this part of the time of a span on one within stands for it.
+const NEARLY: f64 = 0.8;
 
 /// Long gaps are few where this many times as many hold the rest of the time.
 const FEW: u64 = 4;
@@ -133,7 +136,8 @@ impl<'a> Lost<'a> {
         )
     }
 
-    /// `, most at aten::item -> hipStreamSynchronize`; nothing where no place is known.
+    /// `, most at aten::item -> hipStreamSynchronize`, or at what is around several places with half of the time; nothing where no
+    /// place is known.
     pub(super) fn at(&self) -> String {
         let mut places: FxHashMap<Option<String>, u64> = FxHashMap::default();
         for part in &self.parts {
@@ -141,13 +145,45 @@ impl<'a> Lost<'a> {
         }
         let most =
             places.into_iter().max_by(|(one, first), (other, second)| (first, other).cmp(&(second, one)));
-        most.and_then(|(place, _)| place).map_or_else(String::new, |place| format!(", most at {place}"))
+        let most = match most {
+            Some((_, ns)) if ns * 2 < self.total_ns() => self.around().or(most.and_then(|(place, _)| place)),
+            most => most.and_then(|(place, _)| place),
+        };
+        most.map_or_else(String::new, |place| format!(", most at {place}"))
+    }
+
+    /// The outermost span with at least half of the time, or one within with nearly as much: that of several places.
+    fn around(&self) -> Option<String> {
+        let chain = |part: &Part<'a>| {
+            let mut names: Vec<&str> = part.places.spans(part.loss.site.path).map(|(name, _)| name).collect();
+            names.reverse();
+            names
+        };
+        let mut chains: Vec<(Vec<&str>, u64)> =
+            self.parts.iter().map(|part| (chain(part), part.ns)).collect();
+        let (mut found, mut least) = (None, self.total_ns() / 2);
+        for depth in 0.. {
+            let mut times: FxHashMap<&str, u64> = FxHashMap::default();
+            for (names, ns) in &chains {
+                if let Some(&name) = names.get(depth) {
+                    *times.entry(name).or_default() += ns;
+                }
+            }
+            let most = times.into_iter().max_by_key(|&(name, ns)| (ns, Reverse(name)));
+            let Some((name, ns)) = most.filter(|(_, ns)| *ns >= least) else { break };
+            chains.retain(|(names, _)| names.get(depth) == Some(&name));
+            least = least.max((NEARLY * ns as f64) as u64);
+            found = Some(without_address(name).into_owned());
+        }
+        found
     }
 
     /// `, in every fourth step`; nothing where the trace has no steps.
     pub(super) fn when(&self) -> String {
         let analysis = self.inputs.analysis;
-        let Some(steps) = analysis.steps() else { return String::new() };
+        let Some(steps) = analysis.steps().filter(|steps| steps.are_steps(analysis.tables)) else {
+            return String::new();
+        };
         // Without the moments of most of the time there is no telling.
         let listed: u64 = self.parts.iter().flat_map(|part| &part.loss.moments).map(|moment| moment.ns).sum();
         if (listed as f64) < LISTED_PART * self.total_ns() as f64 {

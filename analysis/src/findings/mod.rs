@@ -6,6 +6,7 @@
 
 mod activity;
 mod alloc_in_loop;
+mod before_first;
 mod blocking_copy;
 mod copies_alone;
 mod drift;
@@ -32,6 +33,7 @@ mod untrustworthy;
 mod waiting;
 mod words;
 
+pub use self::before_first::BeforeFirst;
 pub use self::finding::{Finding, LEAST, WORTH};
 pub use self::headline::Headline;
 use self::inputs::Inputs;

@@ -1,5 +1,7 @@
 //! Where a thread was, in words.
 
+use std::borrow::Cow;
+
 use rtl_schema::Tables;
 
 use super::activity::Activity;
@@ -35,14 +37,15 @@ impl<'a> Places<'a> {
     pub(super) fn label(self, site: Site) -> Option<String> {
         let call = site.call.is_some().then(|| self.tables.strings.get(site.call));
         let innermost = self.spans(site.path).next();
-        let within = innermost.map(|(name, _)| name);
-        let label = match (within, call) {
+        let within = innermost.map(|(name, _)| without_address(name));
+        let label = match (&within, call) {
             (Some(within), Some(call)) => format!("{within} -> {call}"),
-            (Some(one), None) | (None, Some(one)) => one.to_owned(),
+            (Some(one), None) => one.to_string(),
+            (None, Some(one)) => one.to_owned(),
             (None, None) if site.path == PathId::NONE => return None,
             (None, None) => return Some("code outside of operators".to_owned()),
         };
-        Some(match self.own_function(site.path).filter(|name| Some(*name) != within) {
+        Some(match self.own_function(site.path).filter(|name| within.as_deref() != Some(*name)) {
             Some(caller) => format!("{label}, from {caller}"),
             None => label,
         })
@@ -57,8 +60,43 @@ impl<'a> Places<'a> {
         own().find(|name| folder(name) == program)
     }
 
-    /// The function of the program itself, else where the thread is.
-    pub(super) fn caller(self, site: Site) -> Option<String> {
-        self.own_function(site.path).map(str::to_owned).or_else(|| self.label(site))
+    /// The ranges and operators of a chain, outermost first.
+    pub(super) fn outermost(self, path: PathId) -> Vec<(&'a str, SpanKind)> {
+        let is_named = |kind: SpanKind| matches!(kind, SpanKind::Range | SpanKind::Operator);
+        let mut spans: Vec<(&str, SpanKind)> = self.spans(path).filter(|(_, kind)| is_named(*kind)).collect();
+        spans.reverse();
+        spans
+    }
+
+    /// The function of the program itself, else the outermost range or operator within `shared` ranges, else where the thread is.
+    pub(super) fn caller(self, site: Site, shared: usize) -> Option<String> {
+        let outermost = || {
+            let names = self.outermost(site.path);
+            names.get(shared).or(names.last()).map(|&(name, _)| name.to_owned())
+        };
+        self.own_function(site.path).map(str::to_owned).or_else(outermost).or_else(|| self.label(site))
+    }
+}
+
+/// The name of a built-in method without the address of its object: `<built-in method step of Engine>`.
+pub(super) fn without_address(name: &str) -> Cow<'_, str> {
+    match name.split_once(" object at 0x") {
+        Some((start, address)) => {
+            let rest = address.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+            Cow::Owned(format!("{start}{rest}"))
+        }
+        None => Cow::Borrowed(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_objects_are_no_part_of_a_place() {
+        let name = "<built-in method run_backward of torch._C._EngineBase object at 0x7f5fca7b07e0>";
+        assert_eq!(without_address(name), "<built-in method run_backward of torch._C._EngineBase>");
+        assert_eq!(without_address("aten::mm"), "aten::mm");
     }
 }

@@ -53,7 +53,7 @@ fn period(found: &[usize], count: usize) -> Option<usize> {
     let (&first, &second, &last) = (found.first()?, found.get(1)?, found.last()?);
     let period = second - first;
     let is_even = found.windows(2).all(|pair| pair[1] - pair[0] == period);
-    (is_even && first <= period && last + period + 1 >= count).then_some(period)
+    (is_even && period > 1 && first <= period && last + period + 1 >= count).then_some(period)
 }
 
 fn ordinal(number: usize) -> String {
@@ -82,6 +82,7 @@ mod tests {
         assert_eq!(period(&[4, 9, 14], 20), Some(5));
         assert_eq!(period(&[3, 7, 11], 20), None);
         assert_eq!(period(&[9, 11], 12), None);
+        assert_eq!(period(&[1, 2, 3, 4], 6), None);
         assert_eq!(period(&[0, 5, 9], 12), None);
         assert_eq!([2, 4, 11, 21, 50].map(ordinal), ["second", "fourth", "11th", "21st", "50th"]);
     }

@@ -88,7 +88,8 @@ pub(crate) fn of_function(name: &str) -> Option<Cause> {
     }
 }
 
-const LOADING: [&str; 7] = [
+/// Code is loaded, a graph is made, or the device is set up.
+const LOADING: [&str; 11] = [
     "ModuleLoad",
     "ModuleUnload",
     "LibraryLoad",
@@ -96,6 +97,10 @@ const LOADING: [&str; 7] = [
     "GraphInstantiate",
     "LinkAdd",
     "LinkComplete",
+    "StreamCreate",
+    "StreamBeginCapture",
+    "CtxCreate",
+    "PrimaryCtxRetain",
 ];
 
 const ALLOCATION: [&str; 14] = [
@@ -158,7 +163,7 @@ mod tests {
             ),
             (
                 Cause::Loading,
-                "hipModuleLoadData hipModuleUnload cudaGraphInstantiateWithFlags hiprtcCompileProgram",
+                "cudaStreamCreateWithFlags hipStreamBeginCapture cuCtxCreate_v2 hipModuleLoadData hipModuleUnload cudaGraphInstantiateWithFlags hiprtcCompileProgram",
             ),
             (
                 Cause::Launch,

@@ -332,7 +332,7 @@ impl<'a> GpuSweep<'a> {
         let label = labels::agent(self.tables, self.ops.agent);
         GpuIdle {
             blocking_copies_alone_ns: self.copies.finish(),
-            losses: Losses { paths: self.paths, ..self.losses },
+            losses: Losses { paths: self.paths, ..self.losses }.merge_recurring(),
             ..self.tally.finish(self.tables, number, label, self.end)
         }
     }

@@ -137,6 +137,27 @@ impl Losses {
         times
     }
 
+    /// A kernel's first op says nothing of time that comes back at the same place: that is no first time.
+    pub(super) fn merge_recurring(mut self) -> Self {
+        let recurs = |loss: &&Loss| {
+            let again = self.all.get(&(LossKind::Stall, loss.site));
+            loss.kind == LossKind::First && again.is_some_and(|again| again.longest.ns >= loss.longest.ns / 2)
+        };
+        let recurring: Vec<Site> = self.all.values().filter(recurs).map(|loss| loss.site).collect();
+        for site in recurring {
+            let Some(first) = self.all.shift_remove(&(LossKind::First, site)) else { continue };
+            let Some(again) = self.all.get_mut(&(LossKind::Stall, site)) else { continue };
+            again.ns += first.ns;
+            again.gaps += first.gaps;
+            again.moments.extend(first.moments);
+            again.moments.sort_unstable_by_key(|moment| moment.start);
+            if first.longest.ns > again.longest.ns {
+                again.longest = first.longest;
+            }
+        }
+        self
+    }
+
     /// The time of all of them in ns.
     pub(crate) fn total_ns(&self) -> u64 {
         self.iter().map(|loss| loss.ns).sum()

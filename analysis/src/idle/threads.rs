@@ -70,6 +70,9 @@ pub(super) struct Threads<'a> {
     first_starts: Vec<i64>,
     /// Rows of calls that say they return early and do not.
     blocking: FxHashMap<u32, Cause>,
+    /// The ends in ns of captures of graphs, by the row of the call that begins one: what is launched meanwhile is recorded and does
+    /// not run.
+    captures: FxHashMap<u32, i64>,
 }
 
 impl<'a> Threads<'a> {
@@ -84,6 +87,7 @@ impl<'a> Threads<'a> {
             of_torch: Vec::new(),
             first_starts: Vec::new(),
             blocking: FxHashMap::default(),
+            captures: FxHashMap::default(),
         };
         if calls.is_empty() {
             return threads;
@@ -97,6 +101,7 @@ impl<'a> Threads<'a> {
         }
         threads.first_starts = first_starts(tables);
         threads.blocking = blocking_copies(tables, times, &threads.causes);
+        threads.captures = captures(tables);
         for (key, rows) in by_thread(calls.len(), |row| (calls.process.get(row), calls.tid.get(row))) {
             let rows = threads.outermost(rows);
             let usual = threads.usual_distance(&rows);
@@ -243,7 +248,10 @@ impl<'a> Threads<'a> {
     pub(super) fn call(&self, row: u32) -> Call {
         let calls = &self.tables.api_calls;
         let (name, start) = (calls.name[row as usize], calls.start[row as usize]);
-        let end = start.saturating_add(calls.duration.valid(row as usize).unwrap_or(0));
+        let mut end = start.saturating_add(calls.duration.valid(row as usize).unwrap_or(0));
+        if !self.captures.is_empty() {
+            end = self.captures.get(&row).copied().unwrap_or(end);
+        }
         let cause = match self.cause_of_name(name).unwrap_or_default() {
             cause @ (Cause::Launch | Cause::BlockingCopy) if !self.blocking.is_empty() => {
                 self.blocking.get(&row).copied().unwrap_or(cause)
@@ -289,6 +297,34 @@ fn first_starts(tables: &Tables) -> Vec<i64> {
         }
     }
     first
+}
+
+/// The end of each capture of a graph in ns, by the row of the call that begins it: the thread that begins a capture ends it.
+fn captures(tables: &Tables) -> FxHashMap<u32, i64> {
+    let calls = &tables.api_calls;
+    let ids = |word: &str| -> Vec<NameId> {
+        let has_word = tables.strings.iter().filter(|(_, text)| text.contains(word));
+        has_word.map(|(id, _)| id).collect()
+    };
+    let (begins, ends) = (ids("StreamBeginCapture"), ids("StreamEndCapture"));
+    if begins.is_empty() || ends.is_empty() {
+        return FxHashMap::default();
+    }
+    let is_either = |row: &usize| begins.contains(&calls.name[*row]) || ends.contains(&calls.name[*row]);
+    let mut rows: Vec<usize> = (0..calls.len()).filter(is_either).collect();
+    rows.sort_by_key(|&row| calls.start[row]);
+    let mut open: FxHashMap<ThreadKey, usize> = FxHashMap::default();
+    let mut captures = FxHashMap::default();
+    for row in rows {
+        let thread = (calls.process.get(row), calls.tid.get(row));
+        if begins.contains(&calls.name[row]) {
+            open.insert(thread, row);
+        } else if let Some(begin) = open.remove(&thread) {
+            let end = calls.start[row].saturating_add(calls.duration.valid(row).unwrap_or(0));
+            captures.insert(begin as u32, end);
+        }
+    }
+    captures
 }
 
 /// The calls that launch a copy between host and GPU and return when at least half of it has run: the memory is pageable. One that

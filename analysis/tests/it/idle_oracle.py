@@ -37,7 +37,8 @@ RULES = [
     (r"(hip|cuda|cu)[A-Z].*(Node)", None),
     (r"(hip|cuda|cu)GraphAdd", None),
     (r"(hip|cuda|cu)[A-Z].*Synchronize", "synchronise"),
-    (r"(hip|cuda|cu).*(ModuleLoad|ModuleUnload|LibraryLoad|LibraryUnload|GraphInstantiate|LinkAdd|LinkComplete)", "loading"),
+    (r"(hip|cuda|cu).*(ModuleLoad|ModuleUnload|LibraryLoad|LibraryUnload|GraphInstantiate|LinkAdd|LinkComplete"
+     r"|StreamCreate|StreamBeginCapture|CtxCreate|PrimaryCtxRetain)", "loading"),
     (r"(hip|cuda|cu)(?=[A-Z]).*(Launch|Memset|MemPrefetch)", "launch"),
     (r"(hip|cuda|cu)(?=[A-Z]).*Memcpy.*Async", "launch"),
     (r"(hip|cuda|cu)(?=[A-Z]).*Memcpy", "blocking-copy"),
@@ -142,6 +143,17 @@ def timeline(spans):
     return moments, names, compiling
 
 
+def captured(rows):
+    """The calls with captures of graphs as one call, from the call that begins one to the end of the call that ends it."""
+    open_captures, ends = {}, {}
+    for row in sorted(rows, key=lambda row: row[1]):
+        if "StreamBeginCapture" in row[3]:
+            open_captures[row[4]] = row
+        elif "StreamEndCapture" in row[3] and row[4] in open_captures:
+            ends[open_captures.pop(row[4])] = row[2]
+    return [(*row[:2], ends.get(row, row[2]), *row[3:]) for row in rows]
+
+
 def main(path):
     ops, raw, spans = (rpd if ".rpd" in path else kineto)(path)
     launches = {}
@@ -156,6 +168,7 @@ def main(path):
             if call[2] >= op.start + (op.end - op.start) - (op.end - op.start) // 2:
                 blocking[call] = "synchronise" if op.result else "blocking-copy"
     by_thread = collections.defaultdict(list)
+    raw = captured(raw)
     for row in raw:
         cause = blocking.get(row) or cause_of(row[3])
         by_thread[row[4]].append((row[1], -row[2], ORDER.index(cause) if cause else 9, row[3]))

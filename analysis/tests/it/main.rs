@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
 mod common;
+mod host_findings;
 mod idle;
 mod idle_oracle;
 mod jobs;

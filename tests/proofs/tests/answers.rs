@@ -39,7 +39,7 @@ fn findings(path: &str) -> Option<Vec<Finding>> {
 
 #[test]
 fn the_first_finding_states_the_cause_its_place_and_its_rhythm() {
-    let answers: [(&str, &str, &[&str]); 21] = [
+    let answers: [(&str, &str, &[&str]); 22] = [
         ("cases/alloc-before", "first-call", &["hipLaunchKernel"]),
         ("cases/queue-full-before-recording.json.gz", "idle-queued", &["idle for 400 ms in 1 gap"]),
         ("cases/queued-called-launch-bound", "idle-queued", &["idle for 400 ms in 1 gap"]),
@@ -57,13 +57,14 @@ fn the_first_finding_states_the_cause_its_place_and_its_rhythm() {
             "launch-bound",
             &["54 % of it in the backward pass, 19 % in Optimizer.step#AdamW.step"],
         ),
-        ("kineto/h100/late_cause.json.gz", "idle-host", &["in ProfilerStep#5 only"]),
+        ("kineto/h100/late_cause.json.gz", "idle-host", &["records nothing there", "in ProfilerStep#5 only"]),
         ("kineto/h100/loader_workers.json.gz", "idle-host", &["data", "DataLoader"]),
         ("kineto/h100/requests.json.gz", "idle-waiting", &["wait_for_request", "in every step"]),
         ("kineto/h100/serial_streams.json.gz", "launch-bound", &["all of it in aten::mm"]),
         ("kineto/h200/gpt-tiny.json.gz", "launch-bound", &["aten::mul_", "aten::add_", "aten::sub_"]),
         ("kineto/h100/loader_workers-without.json.gz", "launch-bound", &["in ProfilerStep#1 only"]),
         ("kineto/mi250-minitoy.json.gz", "first-call", &["aten::add_ -> hipLaunchKernel"]),
+        ("kineto/mi300-owlv2.json.gz", "idle-host", &["zoom_shift", "from moca/library/model_hub"]),
         ("kineto/mi300-sglang-prefilldecode.json.gz", "idle-queued", &["idle for 493 ms in 1 gap"]),
     ];
     for (path, id, words) in answers {

@@ -98,6 +98,12 @@ impl Repeated {
         self.ties.spaces.iter().any(|(method, _)| *method == Some(RangeMethod::Contained))
     }
 
+    /// Returns whether these are the steps of the run: where torch.profiler marks steps, ranges of another name are none.
+    pub(crate) fn are_steps(&self, tables: &Tables) -> bool {
+        tables.strings.get(self.name) == PROFILER_STEP
+            || !tables.strings.iter().any(|(_, text)| text == PROFILER_STEP)
+    }
+
     pub(crate) fn count(&self, process: ProcessId) -> usize {
         self.spans.get(process.index()).map_or(0, Vec::len)
     }

@@ -2,7 +2,7 @@
 
 use cli::units;
 use rtl_analysis::Part;
-use rtl_analysis::findings::{self, Finding, Findings, Headline, WORTH};
+use rtl_analysis::findings::{self, BeforeFirst, Finding, Findings, Headline, WORTH};
 
 use crate::report::Report;
 use crate::section::{Block, Paragraph, Printed, RenderOptions, Section};
@@ -40,6 +40,7 @@ pub(crate) static FINDINGS: Section = Section {
                 least * 100.0
             )));
         }
+        paragraphs.extend(headline.before_first.as_ref().map(before_first).map(Paragraph::from));
         paragraphs.extend(kernels(headline, view).map(Paragraph::from));
         vec![Block::Paragraphs(paragraphs)]
     },
@@ -101,6 +102,15 @@ fn times(headline: &Headline, report: &Report) -> String {
 
 fn percent(share: f64) -> String {
     format!("{} %", units::fixed(share * 100.0, 1))
+}
+
+/// `before its first op the GPU had nothing to do for 218 ms of ProfilerStep#6 (57.1 %), most at preprocess`
+fn before_first(before: &BeforeFirst) -> String {
+    let BeforeFirst { ns, share, within, place } = before;
+    let within = within.as_deref().unwrap_or("the recording");
+    let place = place.as_ref().map_or_else(String::new, |place| format!(", most at {place}"));
+    let (ns, share) = (units::duration(*ns), percent(*share));
+    format!("before its first op the GPU had nothing to do for {ns} of {within} ({share}){place}")
 }
 
 /// The sentence on the kernels that hold the time, and on the gain of tuning the first.

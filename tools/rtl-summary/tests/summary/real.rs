@@ -64,6 +64,8 @@ GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
    help: load ahead of time: more workers of the loader, prefetching, cheaper decoding, data
          in memory or pinned
    look: rtl-summary --section idle,gaps TRACE
+before its first op the GPU had nothing to do for 4.838 ms of ProfilerStep#8 (23.4 %), most at
+   enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
 15 of 44 kernels hold 80 % of the kernel time; nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT
    alone holds 12.7 %: at twice the speed it would save at most 1.7 % of the wall time
   Recorder:  torch.profiler (layout kineto-json 1)

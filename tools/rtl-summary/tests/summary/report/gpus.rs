@@ -176,9 +176,9 @@ fn copies_of_known_and_unknown_size() {
         str![[r#"
 Trace: copies-both-ways.db
 GPU busy 55.2 % of 1.650 us: kernels 6.1 %, copies alone 49.1 %, idle 740 ns (44.8 %); trust good
-1. copies-alone: nothing but copies runs for 800 ns (48.5 % of the wall time), most of them device-to-device (1 copy)
-   help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
-         keep the data on the GPU
+1. copies-alone: nothing but copies runs for 810 ns (49.1 % of the wall time), most of them device-to-device (1 copy)
+   help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
+         contiguous, or let a kernel copy what it reads anyway
    look: rtl-summary --section copies,gpus TRACE
 2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities

@@ -77,6 +77,10 @@ GPU busy 75.0 % of 400 ns: kernels 62.5 %, copies alone 12.5 %, idle 100 ns (25.
 1. idle-unknown: idle for 100 ns (25.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
+2. copies-alone: nothing but copies runs for 50 ns (12.5 % of the wall time), most of them device-to-device (1 copy)
+   help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
+         contiguous, or let a kernel copy what it reads anyway
+   look: rtl-summary --section copies,gpus TRACE
 1 of 2 kernels hold 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save at most 25.0 %
    of the wall time
   Recorder:  rtl (layout rtl 1)

@@ -1,0 +1,166 @@
+//! Findings on what the host did: small traces of one thread whose answer is plain.
+
+use crate::common::{analysis, call, copy, dispatch, range};
+use rtl_analysis::findings::{Finding, Findings, findings};
+use rtl_analysis::trust::Health;
+use rtl_schema::Tables;
+use rtl_schema::table::{Direction, Dispatch, Operator};
+
+const LAUNCH: &str = "hipLaunchKernel";
+const MS: i64 = 1_000_000;
+
+/// The thread 7 launches a kernel at a moment in ns; it runs 10 us later, for 1 ms.
+fn launch(tables: &mut Tables, name: &str, moment: i64) {
+    let correlation = tables.dispatches.len() as i64 + 1;
+    call(tables, 7, LAUNCH, correlation, moment, moment + 5_000);
+    let row = Dispatch { start: moment + 10_000, duration: Some(MS), correlation, ..Dispatch::default() };
+    dispatch(tables, 0, 0, row, name);
+}
+
+fn operator(tables: &mut Tables, name: &str, [start, end]: [i64; 2]) {
+    let name = tables.strings.intern(name);
+    let row = Operator { tid: Some(7), name, start, duration: Some(end - start), ..Operator::default() };
+    tables.operators.push(row);
+}
+
+fn found(tables: &Tables) -> Findings {
+    findings(&analysis(tables), &Health::default())
+}
+
+fn first(tables: &Tables) -> Finding {
+    let found = found(tables).findings;
+    found.first().unwrap_or_else(|| panic!("no finding")).clone()
+}
+
+#[test]
+fn launches_that_are_captured_are_the_recording_of_a_graph() {
+    let mut tables = Tables::default();
+    (0..5).for_each(|at| launch(&mut tables, "gemm", at * MS / 2));
+    call(&mut tables, 7, "hipStreamBeginCapture", 0, 10 * MS, 10 * MS + 5_000);
+    for at in 0..100 {
+        let start = 10 * MS + 10_000 + at * 90_000;
+        call(&mut tables, 7, LAUNCH, 1_000 + at, start, start + 5_000);
+    }
+    call(&mut tables, 7, "hipStreamEndCapture", 0, 20 * MS, 20 * MS + 5_000);
+    launch(&mut tables, "gemm", 20 * MS + 10_000);
+    let first = first(&tables);
+    assert_eq!(first.id, "first-call");
+    assert!(first.sentence.contains("a graph is captured, which is done once"), "{}", first.sentence);
+    assert!(first.cost_ns > 9 * MS, "{first:?}");
+}
+
+#[test]
+fn a_stream_that_is_created_is_set_up() {
+    let mut tables = Tables::default();
+    (0..5).for_each(|at| launch(&mut tables, "gemm", at * MS));
+    call(&mut tables, 7, "cudaStreamCreateWithFlags", 0, 6 * MS, 16 * MS);
+    launch(&mut tables, "gemm", 16 * MS + 1_000);
+    assert_eq!(first(&tables).id, "first-call");
+}
+
+/// Rounds of four allocations of 1 ms with a launch behind each; `releases` of them are released after each round.
+fn allocations(rounds: i64, releases: i64) -> Tables {
+    let mut tables = Tables::default();
+    let mut moment = 0;
+    launch(&mut tables, "gemm", moment);
+    moment += 2 * MS;
+    call(&mut tables, 7, "cudaMalloc", 0, moment, moment + 1_000);
+    for _ in 0..rounds {
+        for _ in 0..4 {
+            launch(&mut tables, "gemm", moment + 2_000);
+            call(&mut tables, 7, "cudaMalloc", 0, moment + 10_000, moment + 2 * MS);
+            moment += 2 * MS;
+        }
+        for _ in 0..releases {
+            call(&mut tables, 7, "cudaFree", 0, moment + 1, moment + 1_000);
+        }
+        moment += MS;
+    }
+    launch(&mut tables, "gemm", moment);
+    tables
+}
+
+#[test]
+fn memory_that_is_allocated_again_and_again_is_released_between() {
+    assert_eq!(first(&allocations(1, 4)).id, "first-call");
+    assert_eq!(first(&allocations(5, 4)).id, "alloc-in-loop");
+    assert_eq!(first(&allocations(5, 0)).id, "first-call", "a pool that grows");
+}
+
+#[test]
+fn an_operator_that_takes_as_long_in_every_step_is_no_first_call() {
+    let mut tables = Tables::default();
+    for step in 0..6 {
+        let start = step * 10 * MS;
+        (0..5).for_each(|at| launch(&mut tables, "gemm", start + at * MS / 2));
+        operator(&mut tables, "aten::result_type", [start + 4 * MS, start + 9 * MS]);
+        launch(&mut tables, "scale", start + 9 * MS);
+    }
+    let found = found(&tables).findings;
+    assert_eq!(found[0].id, "idle-host");
+    assert!(found.iter().all(|finding| finding.id != "first-call"), "{found:?}");
+}
+
+#[test]
+fn a_host_of_which_nothing_is_recorded_is_not_said_to_be_busy() {
+    let mut tables = Tables::default();
+    (0..5).for_each(|at| launch(&mut tables, "gemm", at * MS / 2));
+    launch(&mut tables, "gemm", 30 * MS);
+    let unrecorded = first(&tables);
+    assert!(unrecorded.sentence.contains("records nothing there"), "{}", unrecorded.sentence);
+    range(&mut tables, 1, Some(7), "read_config", 3 * MS, 30 * MS - 1_000);
+    let named = first(&tables);
+    assert!(named.sentence.contains("busy with something else"), "{}", named.sentence);
+    assert!(named.sentence.contains("read_config"), "{}", named.sentence);
+}
+
+#[test]
+fn operators_of_one_function_are_one_cause() {
+    let mut tables = Tables::default();
+    for step in 0..6 {
+        let start = step * 20 * MS;
+        (0..5).for_each(|at| launch(&mut tables, "gemm", start + at * MS / 2));
+        let [begin, end] = [start + 4 * MS, start + 19 * MS];
+        operator(&mut tables, "aten::unflatten_dense_tensors", [begin, end]);
+        operator(&mut tables, "aten::narrow", [begin + 1_000, begin + 5 * MS]);
+        operator(&mut tables, "aten::view", [begin + 5 * MS + 1_000, begin + 10 * MS]);
+        operator(&mut tables, "aten::slice", [begin + 10 * MS + 1_000, end - 1_000]);
+        launch(&mut tables, "gemm", end - 20_000);
+    }
+    let host = first(&tables);
+    assert_eq!(host.id, "idle-host");
+    assert!(host.sentence.contains("most at aten::unflatten_dense_tensors"), "{}", host.sentence);
+    assert!(host.cost_ns > 70 * MS, "{host:?}");
+}
+
+#[test]
+fn copies_within_a_gpu_are_named_with_the_number_of_the_headline() {
+    let mut tables = Tables::default();
+    launch(&mut tables, "gemm", 0);
+    copy(&mut tables, 0, Direction::DeviceToDevice, None, 2 * MS, 5 * MS);
+    copy(&mut tables, 0, Direction::Fill, None, 5 * MS, 6 * MS);
+    call(&mut tables, 7, "hipMemcpyAsync", 77, MS, MS + 5_000);
+    tables.copies[0].correlation = 77;
+    operator(&mut tables, "CompiledFunction", [MS - 2_000, MS + 10_000]);
+    operator(&mut tables, "aten::copy_", [MS - 1_000, MS + 9_000]);
+    let Findings { headline, findings } = found(&tables);
+    let alone = findings.iter().find(|finding| finding.id == "copies-alone").unwrap();
+    assert_eq!((alone.cost_ns, headline.copies_alone_ns), (4 * MS, 4 * MS));
+    assert!(alone.sentence.contains("most launched in CompiledFunction"), "{}", alone.sentence);
+}
+
+#[test]
+fn time_before_the_first_op_is_stated_of_the_step_with_it() {
+    let mut tables = Tables::default();
+    range(&mut tables, 1, Some(7), "ProfilerStep", -30 * MS, 10 * MS);
+    range(&mut tables, 2, Some(7), "preprocess", -29 * MS, -2 * MS);
+    (0..8).for_each(|at| launch(&mut tables, "gemm", at * MS));
+    let before = found(&tables).headline.before_first.unwrap();
+    assert_eq!(before.ns, 30 * MS + 5_000);
+    assert_eq!(before.within.as_deref(), Some("ProfilerStep"));
+    assert_eq!(before.place.as_deref(), Some("preprocess"));
+    assert!((before.share - 0.75).abs() < 0.01);
+    // The host that waits for a GPU shows that it is busy, with work that was not recorded.
+    call(&mut tables, 7, "hipDeviceSynchronize", 0, -28 * MS, -3 * MS);
+    assert_eq!(found(&tables).headline.before_first, None);
+}
