@@ -1,49 +1,114 @@
 //! Collectives that transfer data while nothing else runs.
 
+use rustc_hash::FxHashSet;
+
 use super::finding::Finding;
 use super::inputs::Inputs;
 use super::job;
-use super::words::{counted, percent, time};
+use super::words::{percent, time};
+use crate::gpu_time::sweep::Gpu;
+
+/// From this part on waiting is stated.
+const MUCH: f64 = 0.02;
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let gpus = inputs.gpus();
     let waits = |gpu: usize| inputs.job.as_ref().map_or(0, |job| job.waits[gpu]);
-    let alone =
-        |(at, gpu): (usize, &crate::gpu_time::sweep::Gpu)| (gpu.exposed_collective_ns - waits(at)).max(0);
+    let alone = |(at, gpu): (usize, &Gpu)| (gpu.exposed_collective_ns - waits(at)).max(0);
     let finding = Finding::of_gpus("exposed-comm", inputs, gpus.iter().enumerate().map(alone).collect());
     if finding.cost_ns == 0 {
         return Vec::new();
     }
-    let collectives = gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(gpu.collective_ns));
+    let mean = |total: i64| total / gpus.len().max(1) as i64;
+    let sum = |ns: &dyn Fn(usize, &Gpu) -> i64| {
+        mean(gpus.iter().enumerate().fold(0, |sum: i64, (at, gpu)| sum.saturating_add(ns(at, gpu))))
+    };
+    let collectives = sum(&|_, gpu| gpu.collective_ns);
+    let alone = sum(&|_, gpu| gpu.exposed_collective_ns);
+    let waited = sum(&|at, gpu| waits(at).min(gpu.exposed_collective_ns));
+    let part = match (time(collectives), time(alone)) {
+        (all, alone) if all == alone => "all of it".to_owned(),
+        (_, alone) => format!("{alone} of it"),
+    };
+    let share = percent(finding.share);
+    let of_it = match waited as f64 >= MUCH * alone as f64 {
+        true => format!(
+            ": {} of that they wait for late ranks, and {} is transfer ({share} of the wall time)",
+            time(waited),
+            time(finding.cost_ns),
+        ),
+        false => format!(" ({share} of the wall time){}", waiting(inputs)),
+    };
+    let kernel = most(inputs);
+    let help = Help {
+        is_incomplete: job::missing(inputs.analysis.ranks(), inputs.analysis.tables).is_some(),
+        kernel,
+    };
     vec![Finding {
         sentence: format!(
-            "collectives run for {}{}, {} of it with no other kernel beside them ({} of the wall time), {}",
-            time(collectives / gpus.len().max(1) as i64),
+            "collectives run for {}{}, {part} with no other kernel beside them{of_it}{}",
+            time(collectives),
             inputs.each(),
-            time(finding.cost_ns),
-            percent(finding.share),
-            waiting(inputs),
+            kernel.map_or_else(String::new, |kernel| format!("; most in {}", inputs.display(kernel))),
         ),
         look: "rtl-summary --by rank TRACE".to_owned(),
-        help: "start collectives while kernels that do not need them still run: buckets of gradients during the backward pass, \
-               prefetched shards, several streams"
-            .to_owned(),
+        help: help.text(),
         ..finding
     }]
 }
 
-/// How much of that may be waiting for other ranks.
+/// The collective with most time.
+fn most<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
+    let analysis = inputs.analysis;
+    let kernels = analysis.names.kernels.iter().filter(|kernel| kernel.is_collective());
+    let collectives: FxHashSet<&str> = kernels.map(|kernel| &*kernel.label).collect();
+    let groups = analysis.kernels().iter().filter(|group| collectives.contains(&*group.label));
+    groups.max_by_key(|group| group.stats.total_ns).map(|group| &*group.label)
+}
+
+/// The advice for a collective.
+struct Help<'a> {
+    /// Ranks have no trace.
+    is_incomplete: bool,
+    kernel: Option<&'a str>,
+}
+
+impl Help<'_> {
+    fn text(&self) -> String {
+        let name = self.kernel.unwrap_or_default().to_ascii_lowercase();
+        let is_any = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        let how = match () {
+            () if is_any(&["sendrecv", "alltoall", "all_to_all"]) => {
+                "exchange while other work runs: tokens in two halves, experts that all ranks share, the next micro batch"
+            }
+            () if is_any(&["allgather", "all_gather", "reducescatter", "reduce_scatter"]) => {
+                "fetch the next shard while a layer computes (prefetching), with fewer and larger shards"
+            }
+            () => {
+                "start collectives while kernels that do not need them still run: buckets of gradients during the backward pass, the \
+                 batch in two parts where layers are split among ranks"
+            }
+        };
+        match self.is_incomplete {
+            true => format!("add the traces of the other ranks, which tell transfer from waiting; {how}"),
+            false => how.to_owned(),
+        }
+    }
+}
+
+/// `, which may be ...`: how much of that may be waiting for other ranks.
 fn waiting(inputs: &Inputs<'_>) -> String {
     let analysis = inputs.analysis;
     if let Some((missing, of)) = job::missing(analysis.ranks(), analysis.tables) {
+        let has = if missing == 1 { "has" } else { "have" };
         return format!(
-            "which may be waiting: traces of {missing} of {} are missing, and only these would tell",
-            counted(of as u64, "rank", "ranks")
+            ", which may be transfer or waiting for late ranks: {missing} of {of} ranks {has} no trace, and without it that cannot \
+             be told"
         );
     }
     match (inputs.job.is_some(), analysis.ranks().ranks.len() > 1) {
-        (true, _) => "without the waiting for late ranks".to_owned(),
-        (false, true) => "which may be waiting: the calls of different ranks do not match".to_owned(),
-        (false, false) => "which may be waiting: the traces of all ranks would tell".to_owned(),
+        (true, _) => ", of which next to nothing is waiting for late ranks".to_owned(),
+        (false, true) => ", which may be waiting: the calls of different ranks do not match".to_owned(),
+        (false, false) => ", which may be waiting: the traces of all ranks would tell".to_owned(),
     }
 }

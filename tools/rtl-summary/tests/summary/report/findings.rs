@@ -9,10 +9,10 @@ fn a_collective_that_waited_is_pointed_out() {
         str![[r#"
 Trace: collective-waits.db
 GPU busy 100.0 % of 17.001 s, idle 130.000 us (0.0 %), collectives alone 17.000 s (100.0 %); trust good
-1. exposed-comm: collectives run for 17.0 s, 17.0 s of it with no other kernel beside them (100.0 % of the wall
-   time), which may be waiting: the traces of all ranks would tell
+1. exposed-comm: collectives run for 17.0 s, all of it with no other kernel beside them (100.0 % of the wall time),
+   which may be waiting: the traces of all ranks would tell; most in ncclDevKernel_AllReduce_Sum_bf16_RING_LL
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
-         pass, prefetched shards, several streams
+         pass, the batch in two parts where layers are split among ranks
    look: rtl-summary --by rank TRACE
 1 of 2 kernels hold 80 % of the kernel time (collectives 100.0 % of it); gemm alone holds 0.0 %: at twice the speed
    it would save at most 0.0 % of the wall time

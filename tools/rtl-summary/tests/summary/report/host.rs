@@ -138,10 +138,10 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs): kernels 77.1 %, copie
    host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
-2. exposed-comm: collectives run for 6.78 ms a GPU, 2.08 ms of it with no other kernel beside them (10.1 % of the
-   wall time), without the waiting for late ranks
+2. exposed-comm: collectives run for 6.78 ms a GPU, 2.14 ms of it with no other kernel beside them: 53.0 us of that
+   they wait for late ranks, and 2.08 ms is transfer (10.1 % of the wall time); most in ncclDevKernel_Generic_4
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
-         pass, prefetched shards, several streams
+         pass, the batch in two parts where layers are split among ranks
    look: rtl-summary --by rank TRACE
 3. copies-alone: nothing but copies runs for 429 us a GPU (2.1 % of the wall time), most of them host-to-device (40
    copies)
