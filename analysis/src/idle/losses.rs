@@ -141,7 +141,10 @@ impl Losses {
     pub(super) fn merge_recurring(mut self) -> Self {
         let recurs = |loss: &&Loss| {
             let again = self.all.get(&(LossKind::Stall, loss.site));
-            loss.kind == LossKind::First && again.is_some_and(|again| again.longest.ns >= loss.longest.ns / 2)
+            let LostPart { start, ns, .. } = loss.longest;
+            let comes_back =
+                |again: &Loss| again.moments.iter().any(|moment| moment.start > start && moment.ns >= ns / 2);
+            loss.kind == LossKind::First && again.is_some_and(comes_back)
         };
         let recurring: Vec<Site> = self.all.values().filter(recurs).map(|loss| loss.site).collect();
         for site in recurring {
