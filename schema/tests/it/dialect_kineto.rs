@@ -402,6 +402,18 @@ fn kernels_of_a_graph_are_marked() {
 }
 
 #[test]
+fn a_copy_with_the_events_of_gpus_alone_is_one_of_torch_profiler() {
+    let events = [KERNEL, MEMSET].join(",\n");
+    for events in [events.clone(), events.replace("\"cat\": ", "\"cat\":")] {
+        let tables = read(&format!(r#"{{"traceEvents": [{events}]}}"#));
+        assert_eq!((tables.dispatches.len(), tables.copies.len()), (1, 1));
+    }
+    let named = KERNEL.replace("\"cat\": \"kernel\"", "\"cat\": \"other\", \"kind\": \"kernel\"");
+    let (_folder, trace) = open("trace.json", format!(r#"{{"traceEvents": [{named}]}}"#).as_bytes());
+    assert!(matches!(trace.unwrap_err(), Error::Unread { .. }), "a value of another field");
+}
+
+#[test]
 fn events_of_other_tools_are_not_taken_for_torchs() {
     let chrome = r#"{"displayTimeUnit": "ns", "traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}"#;
     let (_folder, trace) = open("trace.json", chrome.as_bytes());

@@ -35,14 +35,27 @@ const HEADERS: [&[u8]; 3] = [b"\"schemaVersion\"", b"\"deviceProperties\"", b"\"
 const CATEGORIES: [&[u8]; 5] =
     [b"\"cpu_op\"", b"\"cuda_runtime\"", b"\"gpu_memcpy\"", b"\"python_function\"", b"\"user_annotation\""];
 
-/// Tools that edit a document of Kineto keep one of its headers.
+/// Categories of its events of a GPU, which alone remain where the events of the host were taken away.
+const GPU_CATEGORIES: [&str; 2] = ["kernel", "gpu_memset"];
+
+/// Tools that edit a document of Kineto keep one of its headers, or leave events of it.
 fn recognise(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
     let has =
         |words: &[&[u8]]| words.iter().any(|word| head.windows(word.len()).any(|window| window == *word));
     let is_list = head.starts_with(b"[");
     let has_events = || is_list && has(&[b"\"ph\""]) || has(&[b"\"traceEvents\""]);
-    (is_list || head.starts_with(b"{")) && (has(&HEADERS) || has(&CATEGORIES) && has_events())
+    let has_events_of_kineto = || has(&CATEGORIES) || has_gpu_category(head);
+    (is_list || head.starts_with(b"{")) && (has(&HEADERS) || has_events() && has_events_of_kineto())
+}
+
+/// Returns whether an event has a category of Kineto's GPU events: `"cat": "kernel"`, which other tools write in other letters or not at
+/// all.
+fn has_gpu_category(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let values = text.split("\"cat\"").skip(1).filter_map(|rest| rest.trim_start().strip_prefix(':'));
+    let mut categories = values.filter_map(|rest| rest.trim_start().strip_prefix('"')?.split('"').next());
+    categories.any(|category| GPU_CATEGORIES.contains(&category))
 }
 
 fn read(path: &Path, reader: BufReader<File>, select: &Select) -> Result<Tables> {
