@@ -4,9 +4,9 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
-use super::place::without_address;
 use crate::base::ops::Op;
 use crate::idle::{Cause, cause_of_function};
+use crate::names::span_names::span_name;
 
 /// From this part of the step on it is stated.
 const NOTABLE: f64 = 0.1;
@@ -80,7 +80,7 @@ impl BeforeFirst {
             ns,
             share: ns as f64 / of as f64,
             within: step.map(|(.., label)| label),
-            place: innermost.map(|row| without_address(tables.strings.get(row.name)).into_owned()),
+            place: innermost.map(|row| span_name(tables.strings.get(row.name)).into_owned()),
         })
     }
 }

@@ -1,13 +1,26 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::before_first::BeforeFirst;
 use super::inputs::Inputs;
+use super::words::percent;
 use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::Gpu;
-use crate::names::categories::COLLECTIVE;
+use crate::names::categories::{COLLECTIVE, OTHER};
 
 /// The part of the kernel time that [`Headline::main_kernels`] hold together.
 const MAIN: f64 = 0.8;
+
+/// Collectives with less of the time of all kernels, and gains of less of the wall time, are no news.
+const SMALL: f64 = 0.01;
+const SMALL_GAIN: f64 = 0.005;
+
+/// A share that is printed as 0.0 %.
+const TINY: f64 = 0.0005;
+
+/// From this part of the wall time on a GPU that is busy is the limit.
+const BUSY: f64 = 0.9;
 
 /// Where the time of the GPUs went, in few figures. Times are means of all GPUs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -54,9 +67,67 @@ pub struct Headline {
     /// The time before the first op, where it is a tenth of its step or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_first: Option<BeforeFirst>,
+    /// The category of kernels with most time.
+    #[serde(default)]
+    pub first_category: Option<String>,
+    /// Part of the time of all kernels that this category has, 0 to 1.
+    #[serde(default)]
+    pub first_category_share: f64,
 }
 
 impl Headline {
+    /// Which kernels hold the time, and what tuning the first would gain; `first` is its name for people. `span_ns` is the time of a
+    /// trace that is much longer than the wall time of its GPUs.
+    #[must_use]
+    pub fn kernels_sentence(&self, first: &str, span_ns: Option<i64>) -> String {
+        let has_collectives = self.collective_kernel_share >= SMALL;
+        let collectives = match has_collectives {
+            true => format!(" (collectives {} of it)", percent(self.collective_kernel_share)),
+            false => String::new(),
+        };
+        let share = percent(self.first_kernel_share);
+        let mut text = match (self.main_kernels, self.kernels) {
+            (_, 0 | 1) => format!("{first} holds all of the kernel time"),
+            (1, all) => format!("1 of {all} kernels holds 80 % of the kernel time{collectives}"),
+            (main, all) if main == all => format!("{all} kernels hold all of the kernel time{collectives}"),
+            (main, all) => format!("{main} of {all} kernels hold 80 % of the kernel time{collectives}"),
+        };
+        if self.kernels > 1 {
+            text += &match has_collectives {
+                true if self.first_kernel_share < TINY => String::new(),
+                true => format!("; of the others {first} holds most, {share}"),
+                false => format!("; {first} alone holds {share}"),
+            };
+        }
+        let (whole_ns, whole) = span_ns.map_or((self.wall_ns, "wall time"), |span| (span, "whole trace"));
+        let gain = if whole_ns == 0 { 0.0 } else { self.first_kernel_gain_ns as f64 / whole_ns as f64 };
+        if gain >= SMALL_GAIN {
+            text += &format!(": at twice the speed it would save at most {} of the {whole}", percent(gain));
+        }
+        text
+    }
+
+    /// States what follows where no cause costs `least` of the wall time: on a busy GPU its kernels are the limit, on another one nothing can be
+    /// told from that.
+    #[must_use]
+    pub fn nothing_notable(&self, least: f64) -> String {
+        let least = format!("{:.0} % of the wall time or more", least * 100.0);
+        let a_gpu = if self.gpus > 1 { "the GPUs are" } else { "the GPU is" };
+        if self.busy_share < BUSY {
+            let idle = percent(1.0 - self.busy_share);
+            return format!("no single cause costs {least}, but {a_gpu} idle for {idle} of it");
+        }
+        let category = match &self.first_category {
+            Some(category) if self.kernels > 1 && category != OTHER => {
+                format!(" ({category}: {} of the kernel time)", percent(self.first_category_share))
+            }
+            _ => String::new(),
+        };
+        format!(
+            "nothing notable: no cause costs {least}. {} the limit: only faster or fewer kernels save time{category}",
+            a_gpu.replacen("the", "The", 1),
+        )
+    }
     pub(super) fn of(inputs: &Inputs<'_>) -> Self {
         let gpus = inputs.gpus();
         let count = gpus.len().max(1) as i64;
@@ -84,6 +155,11 @@ impl Headline {
         let main_kernels = kernels.iter().take_while(is_main).count() as u64;
         let first = kernels.iter().find(|group| !is_collective(group));
         let first_total = first.map_or(0, |group| group.stats.total_ns);
+        let mut categories: BTreeMap<&str, f64> = BTreeMap::new();
+        for group in &kernels {
+            *categories.entry(group.category.as_deref().unwrap_or(OTHER)).or_default() += time(group);
+        }
+        let first_category = categories.into_iter().rev().max_by(|one, other| one.1.total_cmp(&other.1));
         Self {
             gpus: gpus.len() as u64,
             wall_ns,
@@ -103,6 +179,58 @@ impl Headline {
             first_kernel_share: part_of_kernels(first_total as f64),
             first_kernel_gain_ns: (first_total / 2 / count).min(wall_ns),
             before_first: BeforeFirst::of(inputs),
+            first_category: first_category.map(|(category, _)| category.to_owned()),
+            first_category_share: first_category.map_or(0.0, |(_, time)| part_of_kernels(time)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sentence([main, all]: [u64; 2], first_share: f64, collectives: f64, gain: i64) -> String {
+        let headline = Headline {
+            main_kernels: main,
+            kernels: all,
+            first_kernel_share: first_share,
+            collective_kernel_share: collectives,
+            first_kernel_gain_ns: gain,
+            wall_ns: 1_000,
+            ..Headline::default()
+        };
+        headline.kernels_sentence("k", None)
+    }
+
+    #[test]
+    fn the_sentence_on_kernels_fits_their_number_and_leaves_small_gains_out() {
+        assert_eq!(
+            sentence([1, 1], 1.0, 0.0, 500),
+            "k holds all of the kernel time: at twice the speed it would save at most 50.0 % of the wall time"
+        );
+        assert_eq!(
+            sentence([1, 80], 0.005, 0.936, 1),
+            "1 of 80 kernels holds 80 % of the kernel time (collectives 93.6 % of it); of the others k holds most, 0.5 %"
+        );
+        assert_eq!(
+            sentence([3, 3], 0.35, 0.0, 4),
+            "3 kernels hold all of the kernel time; k alone holds 35.0 %"
+        );
+        assert!(sentence([3, 9], 0.35, 0.0, 5).ends_with("at most 0.5 % of the wall time"));
+    }
+
+    #[test]
+    fn nothing_is_notable_only_on_a_busy_gpu() {
+        let headline = |busy_share| Headline {
+            busy_share,
+            kernels: 3,
+            first_category: Some("gemm".to_owned()),
+            first_category_share: 0.87,
+            ..Headline::default()
+        };
+        let busy = headline(0.97).nothing_notable(0.03);
+        assert!(busy.contains("The GPU is the limit") && busy.contains("gemm: 87.0 %"), "{busy}");
+        let idle = headline(0.5).nothing_notable(0.03);
+        assert!(!idle.contains("nothing notable") && idle.contains("idle for 50.0 %"), "{idle}");
     }
 }

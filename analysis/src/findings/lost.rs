@@ -7,11 +7,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
-use super::place::{Part, without_address};
+use super::place::Part;
 use super::rhythm::rhythm;
 use super::words::{counted, percent, time};
 use crate::base::ops::Op;
 use crate::idle::LostPart;
+use crate::names::span_names::span_name;
 use crate::trust::Evidence;
 
 /// Gaps with this part of the time say when and how long the GPU is idle.
@@ -173,7 +174,7 @@ impl<'a> Lost<'a> {
             let Some((name, ns)) = most.filter(|(_, ns)| *ns >= least) else { break };
             chains.retain(|(names, _)| names.get(depth) == Some(&name));
             least = least.max((NEARLY * ns as f64) as u64);
-            found = Some(without_address(name).into_owned());
+            found = Some(span_name(name).into_owned());
         }
         found
     }

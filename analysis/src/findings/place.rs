@@ -1,11 +1,10 @@
 //! Where a thread was, in words.
 
-use std::borrow::Cow;
-
 use rtl_schema::Tables;
 
 use super::activity::Activity;
 use crate::idle::{Loss, Losses, PathId, Site, SpanKind};
+use crate::names::span_names::span_name;
 
 /// The names around sites of one GPU.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +36,7 @@ impl<'a> Places<'a> {
     pub(super) fn label(self, site: Site) -> Option<String> {
         let call = site.call.is_some().then(|| self.tables.strings.get(site.call));
         let innermost = self.spans(site.path).next();
-        let within = innermost.map(|(name, _)| without_address(name));
+        let within = innermost.map(|(name, _)| span_name(name));
         let label = match (&within, call) {
             (Some(within), Some(call)) => format!("{within} -> {call}"),
             (Some(one), None) => one.to_string(),
@@ -45,7 +44,8 @@ impl<'a> Places<'a> {
             (None, None) if site.path == PathId::NONE => return None,
             (None, None) => return Some("code outside of operators".to_owned()),
         };
-        Some(match self.own_function(site.path).filter(|name| within.as_deref() != Some(*name)) {
+        let caller = self.own_function(site.path).map(span_name);
+        Some(match caller.filter(|name| within.as_ref() != Some(name)) {
             Some(caller) => format!("{label}, from {caller}"),
             None => label,
         })
@@ -72,31 +72,11 @@ impl<'a> Places<'a> {
     pub(super) fn caller(self, site: Site, shared: usize) -> Option<String> {
         let outermost = || {
             let names = self.outermost(site.path);
-            names.get(shared).or(names.last()).map(|&(name, _)| name.to_owned())
+            names.get(shared).or(names.last()).map(|&(name, _)| span_name(name).into_owned())
         };
-        self.own_function(site.path).map(str::to_owned).or_else(outermost).or_else(|| self.label(site))
-    }
-}
-
-/// The name of a built-in method without the address of its object: `<built-in method step of Engine>`.
-pub(super) fn without_address(name: &str) -> Cow<'_, str> {
-    match name.split_once(" object at 0x") {
-        Some((start, address)) => {
-            let rest = address.trim_start_matches(|c: char| c.is_ascii_hexdigit());
-            Cow::Owned(format!("{start}{rest}"))
-        }
-        None => Cow::Borrowed(name),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_of_objects_are_no_part_of_a_place() {
-        let name = "<built-in method run_backward of torch._C._EngineBase object at 0x7f5fca7b07e0>";
-        assert_eq!(without_address(name), "<built-in method run_backward of torch._C._EngineBase>");
-        assert_eq!(without_address("aten::mm"), "aten::mm");
+        self.own_function(site.path)
+            .map(|name| span_name(name).into_owned())
+            .or_else(outermost)
+            .or_else(|| self.label(site))
     }
 }

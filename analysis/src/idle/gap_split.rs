@@ -54,6 +54,7 @@ impl GapSplit<'_> {
             return;
         }
         self.gap.parts.add(cause, length, names);
+        self.tally.note_piece(cause, length, names);
         self.tally.add_place(cause, names, length);
         if is_code {
             self.code.push(piece);
@@ -128,6 +129,7 @@ impl GapSplit<'_> {
     /// call in which the gap began.
     pub(super) fn finish(mut self, [queued, start]: [i64; 2], path: PathId) -> Option<Cause> {
         self.add_code();
+        self.tally.name_places(self.gap);
         if self.gap.waiting == 0 {
             let own = self.charge(start.wrapping_sub(queued) as u64);
             self.gap.own[Cause::Queued as usize] += own;

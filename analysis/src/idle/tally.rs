@@ -26,7 +26,8 @@ pub(super) type Names = (NameId, NameId);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Indexed by cause: the time in ns, and the longest piece of it with its place.
+    /// Indexed by cause: the time in ns, and the longest piece of it with its place; once [`Self::name_places`] was called with the place
+    /// of most time.
     of: [(u64, u64, Names); CAUSES],
 }
 
@@ -43,6 +44,20 @@ impl Parts {
         *time += length;
         if length > *longest {
             (*longest, *place) = (length, names);
+        }
+    }
+
+    /// Names the place of most time of each cause, of equal ones the first. `pieces` are those of the gap in order.
+    fn name_places(&mut self, pieces: &[(Cause, u64, Names)]) {
+        let mut sums: FxHashMap<(Cause, Names), (u64, Reverse<usize>)> = FxHashMap::default();
+        for (position, &(cause, length, names)) in pieces.iter().enumerate() {
+            sums.entry((cause, names)).or_insert((0, Reverse(position))).0 += length;
+        }
+        for (cause, (time, _, place)) in Cause::ALL.into_iter().zip(&mut self.of) {
+            let of_cause = sums.iter().filter(|((other, _), _)| *other == cause && *time > 0);
+            if let Some(((_, names), _)) = of_cause.max_by_key(|(_, sum)| **sum) {
+                *place = *names;
+            }
         }
     }
 
@@ -163,9 +178,29 @@ pub(super) struct Tally {
     /// Indexed by cause: time and number of gaps that began in a call of it.
     drained: [(u64, u64); CAUSES],
     longest: Longest,
+    /// The pieces of the gap that is being split.
+    pieces: Vec<(Cause, u64, Names)>,
 }
 
 impl Tally {
+    /// Notes a piece of the gap that is being split, in order.
+    #[inline]
+    pub(super) fn note_piece(&mut self, cause: Cause, length: u64, names: Names) {
+        self.pieces.push((cause, length, names));
+    }
+
+    /// Names the places of a gap of which all pieces are noted, where it may be among the longest.
+    pub(super) fn name_places(&mut self, gap: &mut Gap) {
+        let mut parts = self.causes.iter().zip(&gap.parts.of);
+        let is_kept = |(sums, part): (&Sums, &(u64, u64, Names))| {
+            part.0 > 0 && sums.longest.takes(LONGEST_OF_CAUSE, part.0)
+        };
+        if self.pieces.len() > 2 && (self.longest.takes(LONGEST, gap.length) || parts.any(is_kept)) {
+            gap.parts.name_places(&self.pieces);
+        }
+        self.pieces.clear();
+    }
+
     /// Adds a piece of a gap to the places of its cause.
     #[inline]
     pub(super) fn add_place(&mut self, cause: Cause, names: Names, length: u64) {

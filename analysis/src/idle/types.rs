@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cause::Cause;
 use super::losses::Losses;
+use crate::names::span_names::span_name;
 
 /// How long one GPU was idle for which causes. The causes add up to its `idle_ns`, which is that of
 /// [`crate::gpu_time::sweep::Gpu`].
@@ -77,11 +78,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// `aten::item -> cudaStreamSynchronize`; `(no call, operator or range)` where nothing is known.
+    /// For people: `aten::item -> cudaStreamSynchronize`; `(no call, operator or range)` where nothing is known.
     pub fn label(&self) -> String {
         match (&self.within, &self.call) {
-            (Some(within), Some(call)) => format!("{within} -> {call}"),
-            (Some(one), None) | (None, Some(one)) => one.clone(),
+            (Some(within), Some(call)) => format!("{} -> {call}", span_name(within)),
+            (Some(one), None) | (None, Some(one)) => span_name(one).into_owned(),
             (None, None) => "(no call, operator or range)".to_owned(),
         }
     }
@@ -157,7 +158,7 @@ pub struct GapPart {
     pub cause: Cause,
     /// Time of this part in ns.
     pub idle_ns: i64,
-    /// Where the thread was for the longest piece of it.
+    /// Where the thread was for most of it.
     #[serde(flatten)]
     pub place: Place,
 }

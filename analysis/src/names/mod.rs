@@ -6,3 +6,4 @@ pub(crate) mod kernel_index;
 pub mod kernel_keys;
 pub(crate) mod kernel_names;
 pub mod labels;
+pub(crate) mod span_names;

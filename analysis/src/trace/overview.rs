@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use rtl_schema::table::{AgentKind, Process};
-use rtl_schema::{Dialect, Durations, Tables, TraceInfo};
+use rtl_schema::table::{Agent, AgentKind, Process};
+use rtl_schema::{AgentId, Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
 use crate::base::parallel;
@@ -62,6 +62,15 @@ pub struct RowCounts {
     pub counters: u64,
 }
 
+/// Processes and GPUs that have events, as positions in [`TraceOverview::processes`] and [`TraceOverview::gpus`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Active {
+    /// Positions of processes, ascending.
+    pub processes: Vec<usize>,
+    /// Positions of GPUs, ascending.
+    pub gpus: Vec<usize>,
+}
+
 /// The description of a trace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct TraceOverview {
@@ -79,6 +88,10 @@ pub struct TraceOverview {
     pub processes: Vec<ProcessInfo>,
     /// All GPUs, by number.
     pub gpus: Vec<GpuInfo>,
+    /// The positions of the processes that have an op, a call, a range or an operator, and of the GPUs that have an op. A recorder may
+    /// name others. Empty in a report that was saved.
+    #[serde(skip)]
+    pub active: Active,
     /// Distinct host names, sorted.
     pub hosts: Vec<String>,
     /// Distinct ranks, in ascending order.
@@ -109,7 +122,8 @@ pub fn overview(tables: &Tables) -> TraceOverview {
         tool_version: about.tool_version.clone(),
         mode: about.mode.clone(),
         processes: tables.processes.iter().map(ProcessInfo::from).collect(),
-        gpus: gpus(tables),
+        gpus: gpus(tables).into_iter().map(|(_, gpu)| gpu).collect(),
+        active: active(tables),
         hosts: sorted(tables.processes.iter().filter_map(|process| process.host.clone())),
         ranks: sorted(tables.processes.iter().filter_map(|process| process.rank)),
         start_ns: span.map(|(start, _)| start),
@@ -156,20 +170,47 @@ pub(super) fn wider(one: (i64, i64), other: (i64, i64)) -> (i64, i64) {
     (one.0.min(other.0), one.1.max(other.1))
 }
 
-fn gpus(tables: &Tables) -> Vec<GpuInfo> {
-    let mut gpus: Vec<GpuInfo> = tables
-        .agents
-        .iter()
-        .filter(|agent| agent.kind == AgentKind::Gpu)
-        .map(|agent| GpuInfo {
-            gpu: agent.number,
-            product: agent.product.clone(),
-            target: agent.target.clone(),
-            node: agent.node,
-        })
-        .collect();
-    gpus.sort_by_key(|gpu| gpu.gpu);
+/// All GPUs by number, each with its agent.
+fn gpus(tables: &Tables) -> Vec<(AgentId, GpuInfo)> {
+    let agents = (0..).map(AgentId).zip(&tables.agents).filter(|(_, agent)| agent.kind == AgentKind::Gpu);
+    let info = |agent: &Agent| GpuInfo {
+        gpu: agent.number,
+        product: agent.product.clone(),
+        target: agent.target.clone(),
+        node: agent.node,
+    };
+    let mut gpus: Vec<(AgentId, GpuInfo)> = agents.map(|(id, agent)| (id, info(agent))).collect();
+    gpus.sort_by_key(|(_, gpu)| gpu.gpu);
     gpus
+}
+
+fn active(tables: &Tables) -> Active {
+    let tracks = tables.tracks.rows();
+    let has_op = |agent: AgentId| tracks.iter().any(|track| track.agent == agent);
+    let gpus = gpus(tables).into_iter().enumerate().filter(|(_, (agent, _))| has_op(*agent));
+    let count = tables.processes.len();
+    let mut are_active = vec![count <= 1; count];
+    let calls = &tables.api_calls;
+    let of_calls = (0..calls.len()).map(|row| calls.process.get(row));
+    let of_rows =
+        tracks.iter().map(|track| track.process).chain(tables.ranges.iter().map(|range| range.process));
+    let mut missing = if count <= 1 { 0 } else { count };
+    let mut last = None;
+    for process in of_rows.chain(of_calls) {
+        if missing == 0 {
+            break;
+        }
+        if last != Some(process) {
+            last = Some(process);
+            if let Some(is_active) = are_active.get_mut(process.index()) {
+                missing -= usize::from(!std::mem::replace(is_active, true));
+            }
+        }
+    }
+    Active {
+        processes: (0..count).filter(|&position| are_active[position]).collect(),
+        gpus: gpus.map(|(position, _)| position).collect(),
+    }
 }
 
 fn rows(tables: &Tables) -> RowCounts {

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use rtl_schema::{Durations, NameId, ProblemKind, Tables};
+use rtl_schema::{Durations, NameId, ProblemKind, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
+use super::overlaps;
 use crate::Analysis;
 use crate::base::parallel;
 use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::SuspiciousRows;
+use crate::names::categories::COLLECTIVE;
 use crate::names::kernel_names::KernelNames;
 use crate::names::labels;
 use crate::trace::stray;
@@ -64,6 +66,22 @@ pub struct Dominant {
     pub start_ns: i64,
     /// Where it ran: `GPU 0`.
     pub place: String,
+    /// Why it may have taken so long; none where it takes less than 1 % of the wall time or is no longer than other calls with its
+    /// launch shape, which decides how much a kernel computes.
+    #[serde(default)]
+    pub suspicion: Option<Suspicion>,
+}
+
+/// Why one call of a kernel may take much longer than the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Suspicion {
+    /// A collective waits for ranks that come late.
+    LateRanks,
+    /// It is the first call with its shape.
+    FirstCall,
+    /// Nothing is known.
+    Unknown,
 }
 
 /// Findings on all rows of a trace.
@@ -79,6 +97,12 @@ pub struct Sanity {
     pub ranges: DurationAnomalies,
     /// Dispatches that overlap on one queue.
     pub overlaps: SuspiciousRows,
+    /// How long they ran beside others of their queue in all, in ns.
+    #[serde(default)]
+    pub overlap_ns: i64,
+    /// True where kernels of a stream overlap for longer than they do that start while the last blocks of the one before them run.
+    #[serde(default)]
+    pub overlaps_much: bool,
     /// Dispatches that are there twice.
     pub duplicates: SuspiciousRows,
     /// Rows with ids that lead nowhere and the like.
@@ -136,6 +160,8 @@ pub fn check(analysis: &Analysis<'_>) -> Sanity {
         api_calls: odd(&tables.api_calls.duration),
         ranges: odd_rows(tables.ranges.iter().map(|range| range.duration)),
         overlaps: sweep.overlaps.clone(),
+        overlap_ns: sweep.overlap_ns,
+        overlaps_much: overlaps::is_much(analysis),
         duplicates: sweep.duplicates.clone(),
         bad_rows: bad_rows(tables),
         unresolved_names,
@@ -200,13 +226,32 @@ fn losses(tables: &Tables) -> Vec<Loss> {
     lost.map(|(reason, count)| Loss { reason: reason.clone(), count: *count }).collect()
 }
 
+/// A call that takes less of the wall time of a GPU is no news.
+const NEWS: f64 = 0.01;
+
+/// The longest call of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Longest {
+    start_ns: i64,
+    shape: Option<ShapeId>,
+    place: String,
+}
+
+/// The calls of a kernel that have the shape of the longest one.
+#[derive(Debug, Default)]
+struct SameShape {
+    calls: u64,
+    total_ns: i64,
+    first_start_ns: Option<i64>,
+}
+
 /// Most traces have no kernel that one call dominates: only else the rows are searched for these calls, once for all of them.
 fn dominant(analysis: &Analysis<'_>) -> Vec<Dominant> {
     let (tables, names) = (analysis.tables, &analysis.names);
+    let is_dominated =
+        |calls: u64, max_ns: i64, total_ns: i64| calls >= 4 && i128::from(max_ns) * 2 > i128::from(total_ns);
     let suspects: FxHashMap<&str, &Group> = (analysis.kernels().iter())
-        .filter(|group| {
-            group.stats.calls >= 4 && i128::from(group.stats.max_ns) * 2 > i128::from(group.stats.total_ns)
-        })
+        .filter(|group| is_dominated(group.stats.calls, group.stats.max_ns, group.stats.total_ns))
         .map(|group| (&*group.label, group))
         .collect();
     if suspects.is_empty() {
@@ -215,28 +260,64 @@ fn dominant(analysis: &Analysis<'_>) -> Vec<Dominant> {
     let suspect_of_kernel: Vec<Option<&Group>> =
         names.kernels.iter().map(|kernel| suspects.get(&*kernel.label).copied()).collect();
     let dispatches = &tables.dispatches;
-    let mut longest: FxHashMap<&str, (i64, String)> = FxHashMap::default();
+    let mut longest: FxHashMap<&str, Longest> = FxHashMap::default();
     for (row, &name) in dispatches.name.iter().enumerate() {
         let Some(group) = suspect_of_kernel[names.kernel(name)] else { continue };
         if dispatches.duration.get(row) == Some(group.stats.max_ns) {
             let place = labels::agent(tables, tables.tracks.get(dispatches.track[row]).agent);
-            let call = (dispatches.start[row], place);
-            let first = longest.entry(&group.label).or_insert_with(|| call.clone());
-            *first = call.min(std::mem::take(first));
+            let (start_ns, shape) = (dispatches.start[row], dispatches.shape.get(row));
+            let call = Longest { start_ns, shape, place };
+            match longest.get_mut(&*group.label) {
+                Some(first) if *first <= call => {}
+                Some(first) => *first = call,
+                None => _ = longest.insert(&group.label, call),
+            }
+        }
+    }
+    let gpus = &analysis.sweep().gpus;
+    let wall = gpus.iter().map(|gpu| gpu.wall_ns as f64).sum::<f64>() / gpus.len().max(1) as f64;
+    let is_news = |group: &Group| group.stats.max_ns as f64 >= NEWS * wall;
+    let mut same_shape: FxHashMap<&str, SameShape> = FxHashMap::default();
+    if suspects.values().any(|group| is_news(group)) {
+        for (row, &name) in dispatches.name.iter().enumerate() {
+            let Some(group) = suspect_of_kernel[names.kernel(name)] else { continue };
+            let is_alike = |longest: &Longest| longest.shape == dispatches.shape.get(row);
+            if longest.get(&*group.label).is_some_and(is_alike)
+                && let Some(duration) = dispatches.duration.valid(row)
+            {
+                let same_shape = same_shape.entry(&group.label).or_default();
+                same_shape.calls += 1;
+                same_shape.total_ns = same_shape.total_ns.saturating_add(duration);
+                let start = dispatches.start[row];
+                same_shape.first_start_ns =
+                    Some(same_shape.first_start_ns.map_or(start, |first| first.min(start)));
+            }
         }
     }
     let mut found: Vec<Dominant> = longest
         .into_iter()
-        .filter_map(|(kernel, (start_ns, place))| {
+        .filter_map(|(kernel, Longest { start_ns, shape, place })| {
             let group = suspects.get(kernel)?;
+            let is_collective = group.category.as_deref() == Some(COLLECTIVE);
+            let stats = &group.stats;
+            // Where no shape is known, only calls of collectives are compared.
+            let known = same_shape.get(kernel).filter(|_| shape.is_some() || is_collective);
+            let unusual =
+                known.filter(|same_shape| is_dominated(same_shape.calls, stats.max_ns, same_shape.total_ns));
+            let suspicion = unusual.filter(|_| is_news(group)).map(|same_shape| match is_collective {
+                true => Suspicion::LateRanks,
+                false if same_shape.first_start_ns == Some(start_ns) => Suspicion::FirstCall,
+                false => Suspicion::Unknown,
+            });
             Some(Dominant {
                 kernel: group.label.to_string(),
-                calls: group.stats.calls,
-                max_ns: group.stats.max_ns,
-                total_ns: group.stats.total_ns,
-                p50_ns: group.stats.p50_ns,
+                calls: stats.calls,
+                max_ns: stats.max_ns,
+                total_ns: stats.total_ns,
+                p50_ns: stats.p50_ns,
                 start_ns,
                 place,
+                suspicion,
             })
         })
         .collect();

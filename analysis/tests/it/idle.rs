@@ -65,6 +65,24 @@ fn the_time_from_one_launch_to_the_next_and_within_it_is_launch() {
 }
 
 #[test]
+fn the_place_of_a_gap_has_most_of_it_and_not_its_longest_piece() {
+    let mut tables = Tables::default();
+    call(&mut tables, 7, LAUNCH, 1, -500, -400);
+    launched(&mut tables, 1, [0, 1_000]);
+    call(&mut tables, 7, LAUNCH, 2, 200_000, 200_100);
+    launched(&mut tables, 2, [200_100, 200_200]);
+    // A loop of short pieces, between which operators run, one of which takes longer than any of the pieces.
+    range(&mut tables, 1, Some(7), "loop", -900, 200_000);
+    operator(&mut tables, "aten::div", [100_000, 140_000]);
+    for start in (10_000..100_000).step_by(20_000) {
+        operator(&mut tables, "aten::mul", [start, start + 100]);
+    }
+    let gpu = idle(&tables);
+    let [gap] = &gpu.longest[..] else { panic!("{gpu:?}") };
+    assert_eq!(gap.parts[0].label(), "host: loop");
+}
+
+#[test]
 fn a_thread_that_takes_longer_to_the_next_launch_is_the_host() {
     let mut tables = Tables::default();
     call(&mut tables, 7, LAUNCH, 1, -500, -400);

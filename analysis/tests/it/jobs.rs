@@ -242,7 +242,7 @@ fn ranks_without_a_trace_are_counted_and_nobody_is_blamed_for_them() {
     job.kernels[2][0].1 += 3 * US;
     let (tables, _) = job.run();
     let exposed = only(&tables, "exposed-comm");
-    let missing = "traces of 4 of 8 ranks are missing";
+    let missing = "4 of 8 ranks have no trace";
     assert!(exposed.sentence.contains(missing), "{}", exposed.sentence);
     assert!(found(&tables).iter().all(|finding| finding.id != "straggler" && finding.id != "waiting"));
     // A group of fewer ranks lacks fewer.
@@ -251,7 +251,7 @@ fn ranks_without_a_trace_are_counted_and_nobody_is_blamed_for_them() {
     let group = Collective { ranks, size: Some(5), ..Collective::default() };
     tables.collectives.intern(group);
     let exposed = only(&tables, "exposed-comm");
-    assert!(exposed.sentence.contains("traces of 1 of 5 ranks are missing"), "{}", exposed.sentence);
+    assert!(exposed.sentence.contains("1 of 5 ranks has no trace"), "{}", exposed.sentence);
 }
 
 #[test]

@@ -7,9 +7,9 @@ use rtl_analysis::kernels::{GroupBy, Sort, sort};
 use rtl_analysis::overview::overview;
 use rtl_analysis::ranges::{RangeGroup, RangeMethod};
 use rtl_analysis::region::{Bound, Filter, apply};
-use rtl_analysis::sanity::{Sanity, check};
+use rtl_analysis::sanity::{Sanity, Suspicion, check};
 use rtl_analysis::sweep::Sweep;
-use rtl_schema::table::{Direction, Dispatch, Shape};
+use rtl_schema::table::{AgentKind, Direction, Dispatch, Shape};
 use rtl_schema::{ProblemKind, Tables};
 
 fn swept(tables: &Tables) -> Sweep {
@@ -316,8 +316,72 @@ fn one_call_that_waited_for_late_ranks_is_named_with_its_moment() {
     let dominant = &sanity.dominant[0];
     assert_eq!((dominant.calls, dominant.max_ns, dominant.start_ns), (4, 17_000_000, 1_000));
     assert_eq!((dominant.p50_ns, dominant.place.as_str()), (50, "GPU 0"));
+    assert_eq!(dominant.suspicion, Some(Suspicion::LateRanks));
     assert!(sanity.strict_failures().is_empty());
     assert_ne!(sanity, Sanity::default());
+}
+
+#[test]
+fn a_long_call_is_compared_with_those_of_its_launch_shape_and_with_the_wall_time() {
+    // Starts, durations and work-groups of calls of one kernel; then the suspicion.
+    let short = [(1_000, 10, 1), (2_000, 10, 1), (3_000, 10, 1), (4_000, 10, 1)];
+    let cases = [
+        (vec![(0, 900, 1)], Some(Suspicion::FirstCall)),
+        (vec![(9_000, 900, 1)], Some(Suspicion::Unknown)),
+        (vec![(0, 900, 64)], None),
+        (vec![(0, 900, 1), (1_000_000, 1, 1)], None),
+    ];
+    for (calls, suspicion) in cases {
+        let mut tables = Tables::default();
+        for (start, duration, groups) in calls.iter().chain(&short) {
+            let shape = Shape { groups: Some([*groups, 1, 1]), ..Shape::default() };
+            let shape = tables.shapes.intern(shape);
+            let row = Dispatch {
+                start: *start,
+                duration: Some(*duration),
+                shape: Some(shape),
+                ..Dispatch::default()
+            };
+            dispatch(&mut tables, 0, 1, row, "gather");
+        }
+        let dominant = checked(&tables).dominant;
+        let suspicions: Vec<_> = dominant.iter().map(|dominant| dominant.suspicion).collect();
+        assert_eq!(suspicions, [suspicion], "{calls:?}");
+    }
+    let mut tables = Tables::default();
+    for (start, duration, _) in [(0, 900, 0)].iter().chain(&short) {
+        kernel(&mut tables, 0, 1, "gather", *start, start + duration);
+    }
+    assert_eq!(checked(&tables).dominant[0].suspicion, None, "of an unknown shape");
+}
+
+#[test]
+fn ops_that_the_backward_thread_launches_belong_to_the_step() {
+    let mut tables = Tables::default();
+    range(&mut tables, 1, Some(7), "ProfilerStep", 0, 100);
+    range(&mut tables, 2, Some(7), "forward", 0, 100);
+    range(&mut tables, 3, Some(8), "node", 40, 60);
+    for (tid, correlation, start) in [(7, 11, 15), (8, 12, 45), (9, 13, 50), (8, 14, 120)] {
+        call(&mut tables, tid, "hipLaunchKernel", correlation, start, start + 2);
+        let row = Dispatch { start: 5_000 + start, duration: Some(1), correlation, ..Dispatch::default() };
+        dispatch(&mut tables, 0, 1, row, "k");
+    }
+    let report = analysis(&tables).ranges().clone();
+    let ops = |name| found(&report.groups, name).ops;
+    assert_eq!((ops("ProfilerStep"), ops("forward"), ops("node")), (3, 1, 1));
+}
+
+#[test]
+fn processes_and_gpus_without_events_are_not_active() {
+    let mut tables = Tables::default();
+    kernel(&mut tables, 0, 1, "k", 0, 10);
+    let own = tables.processes.len().max(1);
+    tables.processes.resize_with(own + 1, Default::default);
+    tables.agents.push(rtl_schema::table::Agent { number: 4, kind: AgentKind::Gpu, ..Default::default() });
+    let about = overview(&tables);
+    assert_eq!((about.processes.len(), about.active.processes.len()), (own + 1, own));
+    let gpus: Vec<i64> = about.active.gpus.iter().map(|&position| about.gpus[position].gpu).collect();
+    assert_eq!((about.gpus.len(), gpus), (2, vec![0]));
 }
 
 #[test]

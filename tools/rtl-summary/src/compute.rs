@@ -8,6 +8,7 @@ use cli::report::{Input, Tag};
 use rtl_analysis::facts::facts;
 use rtl_analysis::findings;
 use rtl_analysis::kernels::Sort;
+use rtl_analysis::overview;
 use rtl_analysis::ranks::Ranks;
 use rtl_analysis::region;
 use rtl_analysis::stray;
@@ -136,6 +137,10 @@ fn compute_sections(
     let context =
         Context { analysis, by: options.by, sort: options.sort, top: request.top, comparison, keys, names };
     sections.iter().for_each(|section| (section.compute)(&context, report));
+    report.span = match &report.input.info {
+        Some(info) => info.start_ns.zip(info.end_ns),
+        None => overview::span(tables),
+    };
     if judges(request) {
         let analysis = &context.analysis;
         let compared = includes(&FINDINGS).then(|| analysis.compared()).flatten();
@@ -143,6 +148,9 @@ fn compute_sections(
         if includes(&FINDINGS) {
             report.findings_left_out = options.filter.thinning_flag();
             if report.findings_left_out.is_none() {
+                // Traces need not share a clock, and a filter takes rows away.
+                let is_whole = !report.is_combined && !report.input.region.filtered;
+                report.ops = is_whole.then(|| overview::ops_span(tables)).flatten();
                 sections::set_findings(report, findings::findings(analysis, &health));
             }
         }

@@ -15,6 +15,10 @@ pub struct Report {
     /// The recording before any filter; `None` for several traces.
     pub recording: Option<Recording>,
     pub sections: Sections,
+    /// First start and last end of all ops, calls and ranges in ns, where the report prints moments.
+    pub span: Option<(i64, i64)>,
+    /// First start and last end of the ops of a whole trace in ns, where the report has findings.
+    pub ops: Option<(i64, i64)>,
     pub groups: Option<AllGroups>,
     pub file: Option<FileInfo>,
     /// The report of another tool, which `--to` selects.
@@ -73,11 +77,9 @@ impl Report {
         }
     }
 
-    /// Printed moments are relative to this start of the trace in ns.
+    /// Printed moments are relative to this start of the first call, range or op in ns.
     pub fn origin(&self) -> i64 {
-        let gpus = self.sections.gpus.iter().flatten().map(|row| row.gpu.start_ns);
-        let start = self.input.info.as_ref().and_then(|info| info.start_ns);
-        start.or_else(|| gpus.min()).unwrap_or(0)
+        self.span.map_or(0, |(start, _)| start)
     }
 
     /// The kernel names that text prints, of tables at most `top` rows.

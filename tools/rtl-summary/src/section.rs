@@ -83,12 +83,18 @@ pub struct RenderOptions<'a> {
 }
 
 impl RenderOptions<'_> {
+    /// The name of a kernel in a sentence: as columns have it, mostly no longer than [`LONGEST_NAME`], and different from the others.
     pub(crate) fn kernel(&self, name: &str) -> String {
-        let display = self.names.get(name);
-        match name.chars().count() <= LONGEST_NAME {
-            true => name.to_owned(),
-            false => display.to_owned(),
+        if name.chars().count() <= LONGEST_NAME || self.names.is_empty() {
+            return name.to_owned();
         }
+        let other = DisplayNames::of([name]);
+        let known = self.names.iter();
+        let (names, forms): (Vec<&str>, Vec<&str>) = known.chain([(name, other.get(name))]).unzip();
+        let texts = cli::shorten_distinct(&forms, LONGEST_NAME);
+        // The last one is that of a kernel which no table has.
+        let shown = names.iter().zip(texts).find(|(known, _)| **known == name);
+        shown.map_or_else(String::new, |(_, text)| text)
     }
 }
 
@@ -106,7 +112,7 @@ pub enum Block {
     /// Sentences under a table.
     Remarks(Vec<String>),
     /// Sentences under the heading "Sanity".
-    Findings(Vec<String>),
+    Findings { warnings: Vec<String>, remarks: Vec<String> },
 }
 
 /// A sentence with details.

@@ -127,6 +127,13 @@ pub(crate) fn duration(nanoseconds: i64) -> Cell {
     Cell::number(units::duration(nanoseconds), nanoseconds)
 }
 
+/// A moment in ns after the start of the trace, `origin`, in ms at most: seconds would make different moments of a long trace equal.
+pub(crate) fn moment(ns: i64, origin: i64) -> String {
+    let after = ns.saturating_sub(origin);
+    let unit = TimeUnit::of(after).min(TimeUnit::Milliseconds);
+    format!("{} {}", unit.number(after), unit.symbol())
+}
+
 pub(crate) fn share(fraction: f64) -> Cell {
     Cell::number(units::fixed(fraction * 100.0, 2), fraction)
 }

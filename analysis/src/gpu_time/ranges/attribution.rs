@@ -25,6 +25,9 @@ pub enum RangeMethod {
     Contained,
 }
 
+/// The name of torch.profiler's steps.
+const STEP: &str = "ProfilerStep";
+
 /// Ties ops, calls and ranges to the ranges around them. How ops are tied is decided for each id space (for
 /// each trace, where several are combined): by the range id they carry if any does, else by their launching
 /// call if any has one, else by their own start.
@@ -408,10 +411,12 @@ fn by_thread(tables: &Tables, spans: &[Span]) -> Vec<(Option<i64>, Vec<Span>)> {
     threads
 }
 
-/// The thread that a range belongs to; start and stop may come from any.
+/// The thread that a range belongs to; start and stop may come from any. A step of torch.profiler is one of all threads: the backward
+/// pass runs on another one than the loop.
 fn thread(tables: &Tables, row: u32) -> Option<i64> {
     let range = &tables.ranges[row as usize];
-    range.tid.filter(|_| range.kind != RangeKind::Process)
+    let is_step = || tables.strings.get(range.name) == STEP;
+    range.tid.filter(|_| range.kind != RangeKind::Process && !is_step())
 }
 
 #[cfg(test)]

@@ -29,6 +29,20 @@ impl DisplayNames {
         Self { names: distinct::distinct(forms.collect()).into_iter().collect() }
     }
 
+    /// Returns whether no kernel has a display name.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The kernels with their display names, by kernel.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let names = self.names.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let mut names: Vec<(&str, &str)> = names.collect();
+        names.sort_unstable();
+        names.into_iter()
+    }
+
     /// The display name of a kernel, or the name itself of another text.
     pub fn get<'a>(&'a self, name: &'a str) -> &'a str {
         self.names.get(name).map_or(name, String::as_str)

@@ -5,7 +5,7 @@ use std::path::Path;
 use cli::units;
 use html_page::Section;
 use maud::{Markup, html};
-use rtl_analysis::findings::{Finding, Headline};
+use rtl_analysis::findings::{self, Finding, Headline};
 use rtl_analysis::trust::Trust;
 
 use crate::view::{View, percent};
@@ -80,12 +80,14 @@ pub(super) fn section(view: &View<'_>) -> Section {
             p.verdict { (sentence(headline)) }
             @if let Some(kernel) = &headline.first_kernel {
                 p.note {
-                    (html_page::text(&kernels(headline, view.name(kernel))))
+                    (html_page::text(&headline.kernels_sentence(view.name(kernel), None))) "."
                 }
             }
         }
         @if findings.is_empty() {
-            p { "Nothing notable: no cause costs 1 % of the wall time or more." }
+            @if let Some(headline) = &sections.headline {
+                p { (headline.nothing_notable(findings::LEAST)) "." }
+            }
         } @else {
             ol.findings { @for finding in findings { (item(finding, view)) } }
         }
@@ -129,22 +131,6 @@ fn sentence(headline: &Headline) -> String {
         text += &format!(", with collectives alone {} ({})", units::duration(exposed), part(exposed));
     }
     text + "."
-}
-
-fn kernels(headline: &Headline, first: &str) -> String {
-    let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;
-    let gain = if *wall_ns == 0 { 0.0 } else { *first_kernel_gain_ns as f64 / *wall_ns as f64 };
-    let collectives = match headline.collective_kernel_share {
-        share if share < ALONE => String::new(),
-        share => format!(" (collectives {} of it)", percent(share)),
-    };
-    format!(
-        "{main_kernels} of {} kernels hold 80 % of the kernel time{collectives}; {first} alone holds {}: at twice the speed it would save at \
-         most {} of the wall time.",
-        units::count(*kernels),
-        percent(*first_kernel_share),
-        percent(gain),
-    )
 }
 
 fn item(finding: &Finding, view: &View<'_>) -> Markup {

@@ -29,9 +29,10 @@ pub(super) fn write(block: &Block, out: &mut Output) -> Result<(), Failure> {
             writeln!(out)?;
             list(sentences, out)?;
         }
-        Block::Findings(sentences) if !sentences.is_empty() => {
+        Block::Findings { warnings, remarks } if !(warnings.is_empty() && remarks.is_empty()) => {
             writeln!(out, "\n### Sanity\n")?;
-            list(sentences, out)?;
+            list(warnings, out)?;
+            list(remarks, out)?;
         }
         _ => {}
     }

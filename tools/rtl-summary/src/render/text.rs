@@ -41,15 +41,18 @@ pub(super) fn write(
                 writeln!(out, "{}", wrapped(sentence, layout, 2))?;
             }
         }
-        Block::Findings(sentences) if sentences.is_empty() => {
+        Block::Findings { warnings, remarks } if warnings.is_empty() && remarks.is_empty() => {
             if !request.includes(&KERNELS) {
                 writeln!(out, "\nSanity: nothing to report")?;
             }
         }
-        Block::Findings(sentences) => {
+        Block::Findings { warnings, remarks } => {
             writeln!(out, "\n{}", paint.bold("Sanity"))?;
-            for sentence in sentences {
+            for sentence in warnings {
                 writeln!(out, "{} {}", paint.yellow("!"), wrapped(sentence, layout, 2))?;
+            }
+            for sentence in remarks {
+                writeln!(out, "  {}", wrapped(sentence, layout, 2))?;
             }
         }
     }

@@ -4,7 +4,7 @@ use cli::{Cell, Column, Table, units};
 use rtl_analysis::api::{self, ApiGroup, UnfinishedCall};
 
 use crate::section::{Block, Section};
-use crate::tables::{Scales, count, share, stat_columns};
+use crate::tables::{Scales, count, moment, share, stat_columns};
 
 pub(crate) static API: Section = Section {
     name: "api",
@@ -20,7 +20,7 @@ pub(crate) static API: Section = Section {
                 Block::top_table("API calls", rows.len(), view.top, |shown| functions(rows, shown))
             });
         let calls = report.sections.unfinished_calls.iter();
-        table.chain(calls.map(|calls| Block::Remarks(unfinished(calls)))).collect()
+        table.chain(calls.map(|calls| Block::Remarks(unfinished(calls, report.origin())))).collect()
     },
     ..Section::DEFAULT
 };
@@ -50,7 +50,7 @@ fn functions(all: &[ApiGroup], shown: usize) -> Table {
     stat_columns(table, scales.call, |row| &row.stats).build()
 }
 
-fn unfinished(calls: &[UnfinishedCall]) -> Vec<String> {
+fn unfinished(calls: &[UnfinishedCall], origin: i64) -> Vec<String> {
     let several = calls.iter().any(|call| call.pid != calls[0].pid);
     let sentence = |call: &UnfinishedCall| {
         let thread = call.tid.map(|tid| format!(" by thread {tid}")).unwrap_or_default();
@@ -58,7 +58,7 @@ fn unfinished(calls: &[UnfinishedCall]) -> Vec<String> {
             call.pid.filter(|_| several).map(|pid| format!(" of process {pid}")).unwrap_or_default();
         let when = match call.waited_ns {
             Some(waited) => format!("{} before the end", units::duration(waited)),
-            None => format!("at {} ns", call.start_ns),
+            None => format!("at {}", moment(call.start_ns, origin)),
         };
         format!("did not return: {}, called{thread}{process} {when}", call.name)
     };

@@ -3,11 +3,11 @@
 use cli::units;
 use rtl_analysis::Part;
 use rtl_analysis::findings::{self, BeforeFirst, Finding, Findings, Headline, WORTH};
+use rtl_analysis::trust::Trust;
 
 use crate::report::Report;
 use crate::section::{Block, Paragraph, Printed, RenderOptions, Section};
 use crate::sections::idle::select_causes;
-use crate::tables::counted;
 
 pub(crate) static FINDINGS: Section = Section {
     name: "findings",
@@ -35,13 +35,20 @@ pub(crate) static FINDINGS: Section = Section {
         paragraphs.extend(printed.iter().enumerate().map(|(at, finding)| paragraph(at + 1, finding)));
         if printed.is_empty() {
             let least = if view.is_short { WORTH } else { findings::LEAST };
-            paragraphs.push(Paragraph::from(format!(
-                "nothing notable: no cause costs {:.0} % of the wall time or more",
-                least * 100.0
-            )));
+            paragraphs.push(Paragraph::from(match without_ops(report) {
+                Some(_) => format!(
+                    "no cause costs {:.0} % of the time between the first and the last op; of the rest of the trace only the host is known",
+                    least * 100.0
+                ),
+                None => headline.nothing_notable(least),
+            }));
         }
         paragraphs.extend(headline.before_first.as_ref().map(before_first).map(Paragraph::from));
-        paragraphs.extend(kernels(headline, view).map(Paragraph::from));
+        // Of a trace that describes no run nothing should be tuned.
+        let first = headline.first_kernel.as_ref().filter(|_| report.sections.trust != Some(Trust::Bad));
+        let span = without_ops(report).and(report.span).map(|(start, end)| end.saturating_sub(start));
+        let kernels = first.map(|first| headline.kernels_sentence(&view.kernel(first), span));
+        paragraphs.extend(kernels.map(Paragraph::from));
         vec![Block::Paragraphs(paragraphs)]
     },
     ..Section::DEFAULT
@@ -57,6 +64,13 @@ pub(crate) fn set(report: &mut Report, found: Findings) {
 
 /// Copies that run alone for less of the wall time are no news.
 const ALONE: f64 = 0.01;
+
+/// Smaller parts of the wall time are 0.0 %.
+const VISIBLE: f64 = 0.0005;
+
+/// From this part of the span of the trace on it is said that no op runs before the first one or after the last one: the wall time of
+/// the GPUs has neither.
+const MUCH: f64 = 0.1;
 
 fn printed<'a>(report: &'a Report, view: RenderOptions<'_>) -> Vec<&'a Finding> {
     let all = report.sections.findings.iter().flatten();
@@ -91,11 +105,17 @@ fn times(headline: &Headline, report: &Report) -> String {
         let [kernels, copies] = [headline.kernel_share, headline.copies_alone_share].map(percent);
         text += &format!(": kernels {kernels}, copies alone {copies}");
     }
-    text += &format!(", idle {}{}", units::duration(headline.idle_ns), part(headline.idle_ns));
-    if headline.exposed_collective_ns > 0 {
+    let is_visible = |ns: i64| ns as f64 >= VISIBLE * headline.wall_ns as f64;
+    if headline.idle_ns > 0 && is_visible(headline.idle_ns) {
+        text += &format!(", idle {}{}", units::duration(headline.idle_ns), part(headline.idle_ns));
+    }
+    if headline.exposed_collective_ns > 0 && is_visible(headline.exposed_collective_ns) {
         let exposed = headline.exposed_collective_ns;
         text += &format!(", collectives alone {}{}", units::duration(exposed), part(exposed));
     }
+    // Of what it is known better, a line of its own tells.
+    let untold = without_ops(report).filter(|_| headline.before_first.is_none());
+    text += &untold.map(|times| format!("; no op for {times}")).unwrap_or_default();
     let trust = report.sections.trust.map(|trust| format!("; trust {}", trust.label()));
     text + &trust.unwrap_or_default()
 }
@@ -113,21 +133,15 @@ fn before_first(before: &BeforeFirst) -> String {
     format!("before its first op the GPU had nothing to do for {ns} of {within} ({share}){place}")
 }
 
-/// The sentence on the kernels that hold the time, and on the gain of tuning the first.
-fn kernels(headline: &Headline, view: RenderOptions<'_>) -> Option<String> {
-    let first = headline.first_kernel.as_ref()?;
-    let Headline { main_kernels, kernels, first_kernel_share, first_kernel_gain_ns, wall_ns, .. } = headline;
-    let gain = if *wall_ns == 0 { 0.0 } else { *first_kernel_gain_ns as f64 / *wall_ns as f64 };
-    let collectives = match headline.collective_kernel_share {
-        share if share < ALONE => String::new(),
-        share => format!(" (collectives {} of it)", percent(share)),
-    };
-    Some(format!(
-        "{main_kernels} of {} hold 80 % of the kernel time{collectives}; {} alone holds {}: at twice the speed it would save at most {} of \
-         the wall time",
-        counted(*kernels, "kernel", "kernels"),
-        view.kernel(first),
-        percent(*first_kernel_share),
-        percent(gain),
-    ))
+/// `268.758 ms before the first op`, where that is much of the trace.
+fn without_ops(report: &Report) -> Option<String> {
+    let (start, end) = report.span?;
+    let (first, last) = report.ops?;
+    let span = end.saturating_sub(start) as f64;
+    let is_much = |ns: i64, share: f64| ns as f64 >= share * span && ns > 0;
+    let times = [first.saturating_sub(start), end.saturating_sub(last)];
+    let places = ["before the first op", "after the last op"];
+    let known = times.into_iter().zip(places).filter(|(ns, _)| is_much(*ns, ALONE));
+    let texts: Vec<String> = known.map(|(ns, place)| format!("{} {place}", units::duration(ns))).collect();
+    is_much(times[0].saturating_add(times[1]), MUCH).then(|| texts.join(" and "))
 }

@@ -1,6 +1,6 @@
 //! Idle time between ops.
 
-use cli::units::{self, TimeUnit};
+use cli::units::TimeUnit;
 use cli::{Cell, Column, Table};
 use rtl_analysis::Part;
 use rtl_analysis::sweep::{Gap, GpuGaps};
@@ -27,8 +27,11 @@ pub(crate) static GAPS: Section = Section {
         let buckets = report.sections.gaps.iter().filter(|_| !view.is_short);
         let buckets = buckets.map(|rows| Block::table("Gaps", gaps(rows)));
         let longest = report.sections.longest_gaps.iter().map(|rows| {
-            let shown = if view.is_short { FEW.min(rows.len()) } else { rows.len() };
-            Block::table("Longest gaps", longest_gaps(&rows[..shown], report.origin()))
+            let long = rows.iter().filter(|gap| gap.duration_ns >= NOISE).count();
+            let told = if long == 0 { rows.len() } else { long };
+            let shown = if view.is_short { FEW.min(told) } else { told };
+            let heading = "Longest gaps (At: after the first call, range or op of the trace)";
+            Block::table(heading, longest_gaps(&rows[..shown], report.origin()))
         });
         buckets.chain(longest).collect()
     },
@@ -37,6 +40,9 @@ pub(crate) static GAPS: Section = Section {
 
 /// The most gaps of the short report.
 const FEW: usize = 3;
+
+/// Shorter gaps, in ns, lie between any two ops and are listed only where all are such.
+const NOISE: i64 = 1_000;
 
 fn gaps(rows: &[GpuGaps]) -> Table {
     let buckets = rows.iter().flat_map(|gpu| gpu.buckets.iter().map(move |bucket| (gpu, bucket)));
@@ -61,13 +67,17 @@ fn whole(nanoseconds: i64) -> String {
     format!("{} {}", number.strip_suffix(".000").unwrap_or(&number), unit.symbol())
 }
 
-/// `origin` is the start of the trace in ns.
+/// `origin` is the start of the trace in ns. The rows come longest first.
 fn longest_gaps(rows: &[Gap], origin: i64) -> Table {
+    let after = |gap: &Gap| gap.start_ns.saturating_sub(origin);
+    // One unit, in which each moment has three digits at least, and never seconds, in which moments of a long trace would be equal.
+    let is_early = |gap: &Gap| (1..100_000).contains(&after(gap));
+    let unit = if rows.iter().any(is_early) { TimeUnit::Microseconds } else { TimeUnit::Milliseconds };
     let has_cause = rows.iter().any(|gap| gap.cause.is_some());
     Table::of(rows)
         .column(Column::right("GPU").field("gpu"), |gap| gpu_number(&gap.label, gap.gpu))
-        .column(Column::right("At").field("start_ns").optional_late(), |gap| {
-            Cell::number(units::duration(gap.start_ns.saturating_sub(origin)), gap.start_ns)
+        .column(Column::right(format!("At ({})", unit.symbol())).field("start_ns").optional_late(), |gap| {
+            Cell::number(unit.number(after(gap)), gap.start_ns)
         })
         .column(Column::right("Gap").field("duration_ns"), |gap| duration(gap.duration_ns))
         .column_if(has_cause, Column::name("Cause").field("cause"), |gap| {

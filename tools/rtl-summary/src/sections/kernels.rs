@@ -78,7 +78,7 @@ fn sentence(dispatch: &UnfinishedDispatch, origin: i64, view: RenderOptions<'_>)
     let kernel = view.kernel(&dispatch.kernel);
     let since = match dispatch.waited_ns {
         Some(waited) => format!("in flight since {} before the end", units::duration(waited)),
-        None => format!("in flight since {}", units::duration(dispatch.start_ns.saturating_sub(origin))),
+        None => format!("in flight since {}", tables::moment(dispatch.start_ns, origin)),
     };
     format!("did not end: {kernel} on {}, {since}", dispatch.place)
 }

@@ -25,7 +25,7 @@ pub(crate) static RANGES: Section = Section {
 fn heading(ranges: &RangeReport) -> String {
     let method = |method: &RangeMethod| match method {
         RangeMethod::Stored => "by stored range id",
-        RangeMethod::Linked => "by launch link",
+        RangeMethod::Linked => "by launch in their thread (steps: in any)",
         RangeMethod::Contained => "by time",
     };
     let methods: Vec<&str> = ranges.methods.iter().map(method).collect();

@@ -2,16 +2,18 @@
 
 use cli::units;
 use rtl_analysis::Part;
-use rtl_analysis::sanity::{self, DurationAnomalies, Sanity};
+use rtl_analysis::sanity::{self, DurationAnomalies, Sanity, Suspicion};
 
 use crate::section::{Block, Printed, RenderOptions, Section};
-use crate::tables::counted;
+use crate::tables::{counted, moment};
 
 pub(crate) static SANITY: Section = Section {
     name: "sanity",
     help: "Rows that cannot be right, and lost records",
     printed: Printed::Always,
     has_table: false,
+    // Calls and ranges are checked, and moments count from the first of all rows.
+    select: |select| (select.api, select.ranges, select.shapes) = (true, true, true),
     parts: &[Part::Kernels, Part::Sweep],
     compute: |context, report| {
         let sanity = report.sections.sanity.insert(sanity::check(&context.analysis));
@@ -19,12 +21,29 @@ pub(crate) static SANITY: Section = Section {
     },
     blocks: |report, view| {
         let sanity = report.sections.sanity.iter();
-        sanity.map(|sanity| Block::Findings(findings(sanity, report.origin(), view))).collect()
+        let block = |sanity| {
+            let remarks = if view.is_short { Vec::new() } else { remarks(sanity) };
+            Block::Findings { warnings: warnings(sanity, report.origin(), view), remarks }
+        };
+        sanity.map(block).collect()
     },
-    ..Section::DEFAULT
 };
 
-fn findings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String> {
+/// Sentences on what is ordinary, for those who ask.
+fn remarks(sanity: &Sanity) -> Vec<String> {
+    let overlaps = &sanity.overlaps;
+    let is_ordinary = overlaps.count > 0 && !sanity.overlaps_much;
+    let sentence = || {
+        let count = counted(overlaps.count, "dispatch starts", "dispatches start");
+        let time = units::duration(sanity.overlap_ns);
+        format!(
+            "{count} on a queue before the one before has ended, for {time} in all: kernels may start early, or beside each other"
+        )
+    };
+    is_ordinary.then(sentence).into_iter().collect()
+}
+
+fn warnings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for loss in &sanity.losses {
         let what = if loss.reason.contains("skipped:") { "skipped" } else { "lost" };
@@ -60,24 +79,30 @@ fn findings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String
         ("overlap on one queue", "overlaps another on its queue", &sanity.overlaps),
         ("repeat another one", "repeats another one", &sanity.duplicates),
     ];
-    for (many, one, rows) in suspicious.into_iter().filter(|(.., rows)| rows.count > 0) {
+    let shown = if sanity.overlaps_much { &suspicious[..] } else { &suspicious[1..] };
+    for (many, one, rows) in shown.iter().filter(|(.., rows)| rows.count > 0) {
         let example = rows.examples.first().map(|first| {
             let lead = if rows.count == 1 { ":" } else { ", the first:" };
-            let at = units::duration(first.start_ns.saturating_sub(origin));
+            let at = moment(first.start_ns, origin);
             format!("{lead} {} at {at} on {}", view.kernel(&first.name), first.place)
         });
         let count = counted(rows.count, "dispatch", "dispatches");
         let what = if rows.count == 1 { one } else { many };
         lines.push(format!("{count} {what}{}", example.unwrap_or_default()));
     }
-    for dominant in &sanity.dominant {
+    for (dominant, suspicion) in sanity.dominant.iter().filter_map(|call| Some((call, call.suspicion?))) {
+        let why = match suspicion {
+            Suspicion::LateRanks => ": a wait for late ranks?",
+            Suspicion::FirstCall => ": the first call",
+            Suspicion::Unknown => ", of others with the same launch shape",
+        };
         lines.push(format!(
-            "one of {} calls takes {} of the {} of {} (at {} on {}; median {}): a wait for late ranks or a first call?",
+            "one of {} calls takes {} of the {} of {} (at {} on {}; median {}){why}",
             units::count(dominant.calls),
             units::duration(dominant.max_ns),
             units::duration(dominant.total_ns),
             view.kernel(&dominant.kernel),
-            units::duration(dominant.start_ns.saturating_sub(origin)),
+            moment(dominant.start_ns, origin),
             dominant.place,
             units::duration(dominant.p50_ns),
         ));

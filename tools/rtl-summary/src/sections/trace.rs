@@ -31,7 +31,7 @@ fn lines(info: &TraceOverview, report: &Report) -> Vec<(&'static str, String)> {
     let mut lines = vec![("Recorder", recorder)];
     lines.extend(processes(info).map(|processes| ("Processes", processes)));
     if !info.gpus.is_empty() {
-        lines.push(("GPUs", gpus(&info.gpus)));
+        lines.push(("GPUs", gpus(&chosen(&info.gpus, &info.active.gpus))));
     }
     if !report.is_combined {
         // Several traces need not share a clock.
@@ -74,7 +74,7 @@ fn recorder(info: &TraceOverview) -> String {
 
 fn processes(info: &TraceOverview) -> Option<String> {
     let mut words = Vec::new();
-    match info.processes.as_slice() {
+    match chosen(&info.processes, &info.active.processes).as_slice() {
         [only] => {
             words.extend(only.pid.map(|pid| format!("pid {pid}")));
             words.extend(only.rank.map(|rank| format!("rank {rank}")));
@@ -96,7 +96,13 @@ fn processes(info: &TraceOverview) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-fn gpus(gpus: &[GpuInfo]) -> String {
+/// Leaves out what has no events, where anything has some.
+fn chosen<'a, T>(all: &'a [T], active: &[usize]) -> Vec<&'a T> {
+    let known: Vec<&T> = active.iter().filter_map(|&position| all.get(position)).collect();
+    if known.is_empty() { all.iter().collect() } else { known }
+}
+
+fn gpus(gpus: &[&GpuInfo]) -> String {
     let mut kinds: BTreeMap<String, Vec<i64>> = BTreeMap::new();
     for gpu in gpus {
         let kind = match (&gpu.product, &gpu.target) {

@@ -287,11 +287,11 @@ fn markdown_for_an_issue() {
         str![[r#"
 ## `ranges-nested.db`
 
-- GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
+- GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 - 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
   - help: record the host's calls too: `` `rtl `` trace --mode `` hip` ``, or the profiler with CPU activities
   - look: rtl-summary --section gaps TRACE
-- 3 of 5 kernels hold 80 % of the kernel time; `gemm_backward` alone holds 48.8 %: at twice the speed it would save at most 20.6 % of the wall time
+- 3 of 5 kernels hold 80 % of the kernel time; `gemm_backward` alone holds 48.8 %: at twice the speed it would save at most 17.9 % of the whole trace
 - Recorder: rtl (layout rtl 1)
 - GPUs: GPU 0
 - Span: 1.120 us
@@ -315,13 +315,13 @@ fn markdown_for_an_issue() {
 | :-- | --: | --: | --: | --: | :-- |
 | GPU 0 | 5 | 84.54 | 0.970 | 0.150 | ███████▄·▁█████████▇█▃▆█ |
 
-### Longest gaps
+### Longest gaps (At: after the first call, range or op of the trace)
 
-| GPU | At | Gap | Op before | Op after |
+| GPU | At (us) | Gap | Op before | Op after |
 | --: | --: | --: | :-- | :-- |
-| 0 | 450 ns | 100 ns | softmax | `gemm_backward` |
-| 0 | 1.010 us | 40 ns | `zero_grad` | other |
-| 0 | 950 ns | 10 ns | `gemm_backward` | `zero_grad` |
+| 0 | 0.450 | 100 ns | softmax | `gemm_backward` |
+| 0 | 1.010 | 40 ns | `zero_grad` | other |
+| 0 | 0.950 | 10 ns | `gemm_backward` | `zero_grad` |
 
 "#]]
     );

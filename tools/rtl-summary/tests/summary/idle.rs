@@ -39,12 +39,12 @@ GPU  Gap              Count       Total
   0  50 us to 100 us      2  105.000 us
   0  100 us to 1 ms       1  130.000 us
 
-Longest gaps
-GPU          At         Gap  Cause  Op before       Op after
-──────────────────────────────────────────────────────────────────
-  0  120.000 us  130.000 us  host   gemm            device-to-host
-  0   50.000 us   55.000 us  host   gemm            gemm
-  0  260.000 us   50.000 us  -      device-to-host  other
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)         Gap  Cause  Op before       Op after
+───────────────────────────────────────────────────────────────
+  0  120.000  130.000 us  host   gemm            device-to-host
+  0   50.000   55.000 us  host   gemm            gemm
+  0  260.000   50.000 us  -      device-to-host  other
 
 Idle time by cause
 GPU  Cause          Idle (us)  Wall %  Gaps    Longest  Mostly in

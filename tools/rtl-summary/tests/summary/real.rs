@@ -96,13 +96,12 @@ GPU      Ops  Busy %  Wall (ms)  Idle (ms)  Busy over time
 ────────────────────────────────────────────────────────────────────
 GPU 0  1,420   26.72     98.552     72.220  ▄▃▃▃·▂▄▃▃▁▂▄▃▃▁▂▄▃▂▁▃▄▃▃
 
-Longest gaps
-GPU       Gap  Cause                        Op before  Op after
-───────────────────────────────────────────────────────────────
-  0  5.483 ms  host: enumera…Iter.__next__  DtoH       HtoD
-  0  5.350 ms  host: enumera…Iter.__next__  DtoH       HtoD
-  0  4.814 ms  host: enumera…Iter.__next__  DtoH       HtoD
-not shown: At
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (ms)       Gap  Cause                     Op before  Op after
+─────────────────────────────────────────────────────────────────────
+  0   41.975  5.483 ms  host: enumer…er.__next__  DtoH       HtoD
+  0   20.632  5.350 ms  host: enumer…er.__next__  DtoH       HtoD
+  0   63.802  4.814 ms  host: enumer…er.__next__  DtoH       HtoD
 
 "#]]
     );

@@ -8,12 +8,12 @@ fn nested_ranges_with_the_gpu_time_they_enclose() {
         "ranges-nested",
         str![[r#"
 Trace: ranges-nested.db
-GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
+GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
 3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 20.6 % of the wall time
+   most 17.9 % of the whole trace
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.120 us
@@ -48,12 +48,12 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      3  150 ns
 
-Longest gaps
-GPU        At     Gap  Op before      Op after
-───────────────────────────────────────────────────
-  0    450 ns  100 ns  softmax        gemm_backward
-  0  1.010 us   40 ns  zero_grad      other
-  0    950 ns   10 ns  gemm_backward  zero_grad
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before      Op after
+──────────────────────────────────────────────────
+  0    0.450  100 ns  softmax        gemm_backward
+  0    1.010   40 ns  zero_grad      other
+  0    0.950   10 ns  gemm_backward  zero_grad
 
 Ranges and markers, GPU work by stored range id
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -81,8 +81,8 @@ GPU busy 75.0 % of 400 ns: kernels 62.5 %, copies alone 12.5 %, idle 100 ns (25.
    help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
          contiguous, or let a kernel copy what it reads anyway
    look: rtl-summary --section copies,gpus TRACE
-1 of 2 kernels hold 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save at most 25.0 %
-   of the wall time
+1 of 2 kernels holds 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save at most 25.0
+   % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      400 ns
@@ -112,10 +112,10 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      1  100 ns
 
-Longest gaps
-GPU      At     Gap  Op before         Op after
-───────────────────────────────────────────────
-  0  200 ns  100 ns  device-to-device  gemm
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before         Op after
+────────────────────────────────────────────────
+  0    0.200  100 ns  device-to-device  gemm
 
 Copies
 Direction         Count  Bytes  Unknown size   Time  Bandwidth
@@ -148,8 +148,9 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs): kernels 77.1 %, copie
    help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
          keep the data on the GPU
    look: rtl-summary --section copies,gpus TRACE
-6 of 12 kernels hold 80 % of the kernel time (collectives 33.0 % of it); Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 alone
-   holds 13.3 %: at twice the speed it would save at most 6.6 % of the wall time
+6 of 12 kernels hold 80 % of the kernel time (collectives 33.0 % of it); of the others
+   Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 holds most, 13.3 %: at twice the speed it would save at most 6.6 % of the wall
+   time
   Recorder:  rtl, mode standard (layout rtl 1)
   Processes: pid 4242, on node0, `python train.py`
   GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)
@@ -205,19 +206,19 @@ GPU  Gap             Count       Total
   1  20 us to 50 us     22  529.809 us
   1  100 us to 1 ms     19    2.305 ms
 
-Longest gaps
-GPU         At         Gap  Op before                             Op after
-────────────────────────────────────────────────────────────────────────────────
-  0   1.348 ms  360.199 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  1   1.350 ms  360.113 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  0   2.598 ms  109.523 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  1   3.600 ms  109.523 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  0  13.598 ms  109.519 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  1  14.600 ms  109.519 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  0   4.598 ms  109.511 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  1  16.600 ms  109.507 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  0   6.599 ms  109.499 us  triton_poi_fused__foreach_add_zero_0  host-to-device
-  1   7.600 ms  109.499 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (ms)         Gap  Op before                             Op after
+──────────────────────────────────────────────────────────────────────────────
+  0    1.348  360.199 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  1    1.350  360.113 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  0    2.598  109.523 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  1    3.600  109.523 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  0   13.598  109.519 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  1   14.600  109.519 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  0    4.598  109.511 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  1   16.600  109.507 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  0    6.599  109.499 us  triton_poi_fused__foreach_add_zero_0  host-to-device
+  1    7.600  109.499 us  triton_poi_fused__foreach_add_zero_0  host-to-device
 
 Copies
 Direction       Count      Bytes  Unknown size        Time   Bandwidth

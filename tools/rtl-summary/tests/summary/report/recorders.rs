@@ -13,12 +13,12 @@ fn a_trace_of_rocm_trace_lite_says_what_it_may_lack() {
         folder.answer("lite.db --all"),
         str![[r#"
 Trace: lite.db
-GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
+GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
 3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 20.6 % of the wall time
+   most 17.9 % of the whole trace
   Recorder:  rocm-trace-lite (layout rocm-trace-lite)
   GPUs:      GPU 0
   Span:      1.120 us
@@ -56,12 +56,12 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      3  150 ns
 
-Longest gaps
-GPU        At     Gap  Op before      Op after
-───────────────────────────────────────────────────
-  0    450 ns  100 ns  softmax        gemm_backward
-  0  1.010 us   40 ns  zero_grad      other
-  0    950 ns   10 ns  gemm_backward  zero_grad
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before      Op after
+──────────────────────────────────────────────────
+  0    0.450  100 ns  softmax        gemm_backward
+  0    1.010   40 ns  zero_grad      other
+  0    0.950   10 ns  gemm_backward  zero_grad
 
 Ranges and markers, GPU work by stored range id
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
@@ -83,14 +83,14 @@ fn a_trace_of_rpd_has_api_calls_too() {
         folder.answer("trace.rpd --all"),
         str![[r#"
 Trace: trace.rpd
-GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); trust good
+GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 150 ns in 3 gaps of 50 ns (15.5 %
    of the wall time); all of it in step
    help: take what the host does between launches out of the loop, then launch the ops as one graph or fuse them
          (torch.compile)
    look: rtl-summary --section idle,launches,queues TRACE
 3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 20.6 % of the wall time
+   most 17.9 % of the whole trace
   Recorder:  rocmProfileData (layout rpd-3)
   Processes: pid 4242
   GPUs:      GPU 0
@@ -126,12 +126,12 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      3  150 ns
 
-Longest gaps
-GPU        At     Gap  Cause                                  Op before      Op after
-──────────────────────────────────────────────────────────────────────────────────────────
-  0    450 ns  100 ns  launch: step -> hipModuleLaunchKernel  softmax        gemm_backward
-  0  1.010 us   40 ns  queued                                 zero_grad      other
-  0    950 ns   10 ns  queued                                 gemm_backward  zero_grad
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Cause                                  Op before      Op after
+─────────────────────────────────────────────────────────────────────────────────────────
+  0    0.450  100 ns  launch: step -> hipModuleLaunchKernel  softmax        gemm_backward
+  0    1.010   40 ns  queued                                 zero_grad      other
+  0    0.950   10 ns  queued                                 gemm_backward  zero_grad
 
 API calls
 Call                   Domain  Calls  Total (us)       %  Mean (us)    Min    p50    p95    p99    Max  Stddev
@@ -154,7 +154,7 @@ Place  Ops  Mean depth  Max  Empty %  2 or more %  10 or more %  100 or more %
 GPU 0    5        1.05    2     5.15        10.31          0.00           0.00
 ops count as enqueued when their call returns
 
-Ranges and markers, GPU work by launch link
+Ranges and markers, GPU work by launch in their thread (steps: in any)
 Range       Kind    Count  Host total  Host mean  Ops  GPU time  GPU busy
 ─────────────────────────────────────────────────────────────────────────
 step        range       1    1.000 us   1.000 us    5    820 ns    820 ns
