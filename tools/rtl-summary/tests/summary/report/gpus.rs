@@ -12,8 +12,8 @@ GPU busy 90.0 % of 1.000 us, idle 100 ns (10.0 %); trust good
 1. idle-unknown: idle for 100 ns (10.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
-2 of 2 kernels hold 80 % of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save at most
-   25.0 % of the wall time
+2 kernels hold all of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save at most 25.0 % of
+   the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.000 us
@@ -43,10 +43,10 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      1  100 ns
 
-Longest gaps
-GPU      At     Gap  Op before  Op after
-────────────────────────────────────────
-  0  400 ns  100 ns  gemm       softmax
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before  Op after
+─────────────────────────────────────────
+  0    0.400  100 ns  gemm       softmax
 
 "#]]
     );
@@ -95,13 +95,14 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      1  100 ns
 
-Longest gaps
-GPU        At     Gap  Op before  Op after
-──────────────────────────────────────────
-  0  1.100 us  100 ns  add        twin
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before  Op after
+─────────────────────────────────────────
+  0    1.100  100 ns  add        twin
 
 Sanity
-! 1 dispatch overlaps another on its queue: add at 900 ns on GPU 0 queue 1
+  1 dispatch starts on a queue before the one before has ended, for 200 ns in all: kernels may start early, or beside
+  each other
 
 "#]]
     );
@@ -117,8 +118,7 @@ GPU busy 0.0 % of 111.194 ms, idle 111.185 ms (100.0 %); trust good
 1. idle-unknown: idle for 111 ms (100.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
-1 of 1 kernel hold 80 % of the kernel time; k alone holds 100.0 %: at twice the speed it would save at most 0.0 % of
-   the wall time
+k holds all of the kernel time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      111.194 ms
@@ -153,17 +153,17 @@ GPU  Gap              Count       Total
   0  10 ms to 100 ms      1   10.000 ms
   0  100 ms or more       1  100.000 ms
 
-Longest gaps
-GPU          At         Gap  Op before  Op after
+Longest gaps (At: after the first call, range or op of the trace)
+GPU     At (us)         Gap  Op before  Op after
 ────────────────────────────────────────────────
-  0   11.193 ms  100.000 ms  k          k
-  0    1.192 ms   10.000 ms  k          k
-  0  191.000 us    1.000 ms  k          k
-  0   90.000 us  100.000 us  k          k
-  0   39.000 us   50.000 us  k          k
-  0   18.000 us   20.000 us  k          k
-  0    7.000 us   10.000 us  k          k
-  0    1.000 us    5.000 us  k          k
+  0  11,193.000  100.000 ms  k          k
+  0   1,192.000   10.000 ms  k          k
+  0     191.000    1.000 ms  k          k
+  0      90.000  100.000 us  k          k
+  0      39.000   50.000 us  k          k
+  0      18.000   20.000 us  k          k
+  0       7.000   10.000 us  k          k
+  0       1.000    5.000 us  k          k
 
 "#]]
     );
@@ -183,10 +183,9 @@ GPU busy 55.2 % of 1.650 us: kernels 6.1 %, copies alone 49.1 %, idle 740 ns (44
 2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
    look: rtl-summary --section gaps TRACE
-1 of 1 kernel hold 80 % of the kernel time; gemm alone holds 100.0 %: at twice the speed it would save at most 3.0 %
-   of the wall time
+gemm holds all of the kernel time: at twice the speed it would save at most 3.0 % of the wall time
   Recorder:  rtl (layout rtl 1)
-  GPUs:      GPU 0, 1
+  GPUs:      GPU 0
   Span:      1.650 us
   GPU ops:   7 (1 dispatch, 6 copies)
   API calls: 0
@@ -212,14 +211,14 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      5  740 ns
 
-Longest gaps
-GPU        At     Gap  Op before         Op after
-─────────────────────────────────────────────────────────
-  0    600 ns  400 ns  device-to-host    device-to-device
-  0    300 ns  100 ns  host-to-device    device-to-host
-  0  1.400 us  100 ns  device-to-device  fill
-  0  1.510 us   90 ns  fill              host-to-device
-  0    150 ns   50 ns  gemm              host-to-device
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before         Op after
+────────────────────────────────────────────────────────
+  0    0.600  400 ns  device-to-host    device-to-device
+  0    0.300  100 ns  host-to-device    device-to-host
+  0    1.400  100 ns  device-to-device  fill
+  0    1.510   90 ns  fill              host-to-device
+  0    0.150   50 ns  gemm              host-to-device
 
 Copies
 Direction         Count     Bytes  Unknown size    Time   Bandwidth
