@@ -262,7 +262,7 @@ impl<'a> Analysis<'a> {
         &self.swept().sweep
     }
 
-    fn swept(&self) -> &Swept {
+    pub(crate) fn swept(&self) -> &Swept {
         self.swept.get_or_init(|| sweep::sweep(self.tables, self.order(), &self.names, LONGEST_GAPS))
     }
 

@@ -47,6 +47,14 @@ impl Lookup {
         }
     }
 
+    /// The lowest id.
+    pub(crate) fn first(&self) -> Option<i64> {
+        match self {
+            Self::Table { first, .. } => Some(*first),
+            Self::Sorted(pairs) => pairs.first().map(|&(id, _)| id),
+        }
+    }
+
     #[inline]
     pub(crate) fn get(&self, id: i64) -> Option<u32> {
         match self {

@@ -6,7 +6,7 @@ use super::lost::Lost;
 use crate::idle::LossKind;
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let lost = Lost::new(inputs, |part| part.loss.kind == LossKind::Waiting);
+    let lost = Lost::new(inputs, |part| part.loss.kind == LossKind::Waiting && !inputs.is_hole(part));
     let described = |finding: Finding| Finding {
         sentence: format!(
             "the GPU is idle although the next op is enqueued: {}{}{}; it waits for another queue, a barrier or another device, or \

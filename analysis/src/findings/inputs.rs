@@ -10,6 +10,7 @@ use super::job::Job;
 use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
 use crate::idle::GpuIdle;
+use crate::trust::{Holes, is_sampled};
 use crate::{Analysis, DisplayNames};
 
 /// The most characters of a kernel name in a sentence.
@@ -21,6 +22,10 @@ pub(super) struct Inputs<'a> {
     /// Ranks with matched collectives; none where there is one rank, or nothing of several matches.
     pub(super) job: Option<Job<'a>>,
     losses: Vec<Part<'a>>,
+    /// Most calls were cut from the file: nothing tells what idle time is lost to.
+    pub(super) is_sampled: bool,
+    /// By the position of the GPU.
+    holes: Vec<Holes>,
     /// The first call of each function, by its row.
     first_calls: OnceCell<FxHashMap<NameId, usize>>,
 }
@@ -36,10 +41,13 @@ impl<'a> Inputs<'a> {
                 Part { gpu, places, activity, loss, ns: loss.ns }
             })
         });
-        let mut losses = if losses_add_up(analysis.idle()) { losses.collect() } else { Vec::new() };
+        let is_sampled = is_sampled(analysis.tables);
+        let are_known = !is_sampled && losses_add_up(analysis.idle());
+        let mut losses = if are_known { losses.collect() } else { Vec::new() };
+        let holes = analysis.idle().iter().map(|idle| Holes::new(analysis.tables, idle)).collect();
         let job = |ranks| Job::new(ranks, &analysis.sweep().gpus, analysis.tables, &mut losses);
         let job = analysis.compared().map(job);
-        Self { analysis, job, losses, first_calls: OnceCell::new() }
+        Self { analysis, job, losses, is_sampled, holes, first_calls: OnceCell::new() }
     }
 
     /// GPUs with at least one op, by number.
@@ -54,6 +62,11 @@ impl<'a> Inputs<'a> {
     /// Idle time of all GPUs, each part of it once.
     pub(super) fn losses(&self) -> &[Part<'a>] {
         &self.losses
+    }
+
+    /// Returns whether the GPU may have run work in idle time, of which the trace has nothing.
+    pub(super) fn is_hole(&self, part: &Part<'_>) -> bool {
+        self.holes.get(part.gpu).is_some_and(|holes| holes.hold(self.analysis.tables, part.loss))
     }
 
     /// When the first call of a function returned, in ns.

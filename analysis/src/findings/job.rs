@@ -401,7 +401,10 @@ fn take<'a>(losses: &mut [Part<'a>], gpu: usize, ns: i64) -> (Vec<Part<'a>>, i64
 }
 
 fn is_of_host(part: &Part<'_>) -> bool {
-    !matches!(part.loss.kind, LossKind::Turnaround | LossKind::Waiting | LossKind::Unknown)
+    !matches!(
+        part.loss.kind,
+        LossKind::Turnaround | LossKind::Waiting | LossKind::Unrecorded | LossKind::Unknown
+    )
 }
 
 fn usual(values: impl Iterator<Item = i64>) -> i64 {

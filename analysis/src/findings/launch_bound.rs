@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use rtl_schema::Dialect;
 use rustc_hash::FxHashMap;
 
 use super::finding::Finding;
@@ -48,10 +49,24 @@ fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding 
         false => ("the host launches ops more slowly than the GPU runs them", String::new()),
     };
     Finding {
-        sentence: format!("{hosts}: {}{}{places}", lost.idle_and(&finding, &waits), lost.when_slow(),),
+        sentence: format!(
+            "{hosts}: {}{}{places}{}",
+            lost.idle_and(&finding, &waits),
+            lost.when_slow(),
+            profiler(inputs)
+        ),
         look: "rtl-summary --section idle,launches,queues TRACE".to_owned(),
         help: work.help().to_owned(),
         ..finding
+    }
+}
+
+/// A caveat where the recorder itself makes the host slow: no constant cost an event tells how much in a capture.
+fn profiler(inputs: &Inputs<'_>) -> &'static str {
+    let tables = inputs.analysis.tables;
+    match tables.info.dialect == Dialect::Kineto && !tables.operators.is_empty() {
+        true => "; part of it is torch.profiler itself (a third of the step where that was measured)",
+        false => "",
     }
 }
 

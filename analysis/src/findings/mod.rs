@@ -79,6 +79,6 @@ pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
         RULES.iter().flat_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.total_ns));
     let mut findings = self_check::keep_consistent(&inputs, findings);
-    findings.splice(..0, untrustworthy::finding(health));
+    findings.splice(..0, untrustworthy::finding(&inputs, health));
     Findings { headline: Headline::of(&inputs), findings }
 }

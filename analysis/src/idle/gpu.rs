@@ -26,6 +26,10 @@ const TURNAROUND: u64 = 10_000;
 /// An op that starts within this time in ns after it was enqueued was on its way: the host did not enqueue it earlier.
 const ON_ITS_WAY: u64 = 10_000;
 
+/// The ops of one launch follow each other sooner, in ns, and so does the first op of a queue its launch where the GPU has no other
+/// work: no pair in 60 public traces took so long but where work is missing.
+const HOLE: u64 = 500_000;
+
 /// The tie of an op to the host.
 #[derive(Debug, Clone, Copy)]
 struct Launch {
@@ -221,7 +225,11 @@ impl<'a> GpuSweep<'a> {
             };
             self.keep_piece(cause, [from, to], NOWHERE);
             let part = self.part([from, to], [from, to], after);
-            self.losses.add(kind, Site::NONE, part, true);
+            let (kind, site) = match launch {
+                Some(launch) if kind == LossKind::Waiting => self.waiting(launch, after, length),
+                _ => (kind, Site::NONE),
+            };
+            self.losses.add(kind, site, part, true);
             let own = if is_waiting { 0 } else { length };
             return self.tally.add_whole(cause, [length, own], from, after);
         }
@@ -233,6 +241,18 @@ impl<'a> GpuSweep<'a> {
         let call_before = || self.last.and_then(|op| self.times.call(op));
         let waited = start.wrapping_sub(launch.queued) as u64;
         waited >= ON_ITS_WAY || launch.call.is_some() && call_before() == launch.call
+    }
+
+    /// The loss of an op that stayed in its queue for `waited` ns of a gap; the site has the call that launched it.
+    fn waiting(&self, launch: Launch, after: Op, waited: u64) -> (LossKind, Site) {
+        let call = launch.call.map_or(NameId::NONE, |call| self.tables.api_calls.name[call]);
+        let site = Site { call, ..Site::NONE };
+        let call_before = || self.last.and_then(|op| self.times.call(op));
+        match waited >= HOLE {
+            true if launch.call.is_some() && call_before() == launch.call => (LossKind::Unrecorded, site),
+            true if self.threads.is_first_of_queue(after) => (LossKind::Unrecorded, Site::NONE),
+            _ => (LossKind::Waiting, site),
+        }
     }
 
     /// A part of the gap `from`..`to`.
@@ -248,9 +268,10 @@ impl<'a> GpuSweep<'a> {
         let (parts, blocked) = (Parts::default(), Parts::default());
         let mut gap = Gap { start: from, length, after, parts, blocked, own: [0; CAUSES], waiting: 0 };
         let mut lost = Vec::new();
-        if launch.is_some_and(|launch| is_long_wait(launch, to)) {
+        if let Some(launch) = launch.filter(|launch| is_long_wait(*launch, to)) {
             gap.waiting = to.wrapping_sub(queued) as u64;
-            lost.push((LossKind::Waiting, Site::NONE, self.part([queued, to], [from, to], after)));
+            let (kind, site) = self.waiting(launch, after, gap.waiting);
+            lost.push((kind, site, self.part([queued, to], [from, to], after)));
         }
         let thread = launch.and_then(|launch| launch.call).and_then(|call| self.thread_of(call));
         let drained = match thread {

@@ -35,12 +35,15 @@ pub(crate) enum LossKind {
     Turnaround,
     /// The op had been enqueued long before it started.
     Waiting,
+    /// As `Waiting`, but only work that was not recorded can have kept the op waiting: it follows an op of the same launch, or is
+    /// the first one of its queue.
+    Unrecorded,
     /// Nothing ties the op to the host.
     Unknown,
 }
 
 impl LossKind {
-    const COUNT: usize = 6 + Cause::ALL.len();
+    const COUNT: usize = 7 + Cause::ALL.len();
 
     fn number(self) -> usize {
         match self {
@@ -50,7 +53,8 @@ impl LossKind {
             Self::Turnaround => 3,
             Self::Waiting => 4,
             Self::Unknown => 5,
-            Self::Blocking(cause) => 6 + cause as usize,
+            Self::Unrecorded => 6,
+            Self::Blocking(cause) => 7 + cause as usize,
         }
     }
 }

@@ -11,6 +11,7 @@ mod losses;
 mod own_code;
 mod paths;
 mod pieces;
+mod queue_starts;
 mod tally;
 mod threads;
 mod types;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use super::cause::{Cause, is_compilation, of_function};
 use super::own_code::is_own_code;
 use super::paths::SpanKind;
+use super::queue_starts::QueueStarts;
 use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::ops::Op;
 use crate::gpu_time::operators::nesting::{ThreadKey, by_thread};
@@ -68,6 +69,7 @@ pub(super) struct Threads<'a> {
     of_torch: Vec<(NameId, SpanKind)>,
     /// Indexed by name: the first start in ns of a kernel.
     first_starts: Vec<i64>,
+    queue_starts: QueueStarts,
     /// Rows of calls that say they return early and do not.
     blocking: FxHashMap<u32, Cause>,
     /// The ends in ns of captures of graphs, by the row of the call that begins one: what is launched meanwhile is recorded and does
@@ -86,6 +88,7 @@ impl<'a> Threads<'a> {
             own_code: vec![false; tables.strings.len()],
             of_torch: Vec::new(),
             first_starts: Vec::new(),
+            queue_starts: QueueStarts::default(),
             blocking: FxHashMap::default(),
             captures: FxHashMap::default(),
         };
@@ -237,6 +240,10 @@ impl<'a> Threads<'a> {
             first == Some(&dispatches.start[row])
         };
         !op.copy && is_first(op.row as usize)
+    }
+
+    pub(super) fn is_first_of_queue(&self, op: Op) -> bool {
+        self.queue_starts.is_first(self.tables, op)
     }
 
     #[inline]

@@ -6,18 +6,20 @@
 
 use std::collections::BTreeMap;
 
-use rtl_schema::NameId;
+use rtl_schema::{AgentId, NameId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::evidence;
 use super::launched::Launched;
 use super::reason::Reason;
+use super::room::Room;
+use crate::Analysis;
 
 /// With more distinct launches none is compared with the others: each would be with all.
 const MOST: usize = 200;
 
 /// Only in a trace that ties some launch of a graph to its kernels, or all ops to launches.
-pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
+pub(super) fn reason(analysis: &Analysis<'_>, launched: &Launched<'_>) -> Option<Reason> {
     if launched.graphs.is_empty() || launched.tied == 0 {
         return None;
     }
@@ -52,10 +54,13 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
             whole.min().unwrap_or(names.len())
         }
     };
-    let seen: u64 = kernels.values().map(|names| names.len() as u64).sum();
-    let of: u64 = kernels.values().map(|names| expected(names) as u64).sum();
+    // Kernels that no gap of the GPU has room for are not missing: this is another graph.
+    let whole = without_room(analysis, launched, &kernels, &graphs);
+    let counted = || kernels.iter().filter(|(row, _)| !whole.contains(row));
+    let seen: u64 = counted().map(|(_, names)| names.len() as u64).sum();
+    let of: u64 = counted().map(|(_, names)| expected(names) as u64).sum();
     let is_short = |names: &Vec<NameId>| names.is_empty() || names.len() < expected(names);
-    let short: Vec<u32> = kernels.iter().filter(|(_, names)| is_short(names)).map(|(&row, _)| row).collect();
+    let short: Vec<u32> = counted().filter(|(_, names)| is_short(names)).map(|(&row, _)| row).collect();
     if short.is_empty() {
         return None;
     }
@@ -71,6 +76,53 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
         short.len()
     );
     Some(Reason { evidence, ..Reason::missing("graphs-incomplete", of - seen, of, sentence) })
+}
+
+/// The launches that seem to lack kernels which cannot have run, because the GPU was busy all the time.
+fn without_room(
+    analysis: &Analysis<'_>,
+    launched: &Launched<'_>,
+    kernels: &FxHashMap<u32, Vec<NameId>>,
+    graphs: &[&Vec<NameId>],
+) -> FxHashSet<u32> {
+    let whole = |names: &Vec<NameId>| {
+        let larger = graphs.iter().filter(|whole| contains(whole, names));
+        larger.min_by_key(|whole| whole.len()).filter(|whole| whole.len() > names.len())
+    };
+    let short = kernels.iter().filter(|(_, names)| !names.is_empty());
+    let short: FxHashMap<u32, Vec<NameId>> =
+        short.filter_map(|(&row, names)| Some((row, missing(whole(names)?, names)))).collect();
+    if short.is_empty() {
+        return FxHashSet::default();
+    }
+    let dispatches = &launched.tables.dispatches;
+    let mut shortest: FxHashMap<NameId, i64> = FxHashMap::default();
+    let mut times: FxHashMap<u32, (AgentId, [i64; 2])> = FxHashMap::default();
+    for row in 0..dispatches.len() {
+        let Some(length) = dispatches.duration.valid(row) else { continue };
+        let least = shortest.entry(dispatches.name[row]).or_insert(length);
+        *least = length.min(*least);
+        let track = dispatches.track[row];
+        let call = launched.call(track, dispatches.correlation.get(row));
+        if let Some(call) = call.filter(|call| short.contains_key(call)) {
+            let agent = launched.tables.tracks.rows()[track.index()].agent;
+            let start = dispatches.start[row];
+            let (_, [first, last]) = times.entry(call).or_insert((agent, [start, start]));
+            (*first, *last) = (start.min(*first), start.saturating_add(length).max(*last));
+        }
+    }
+    let rooms = Room::of_gpus(analysis);
+    let has_room = |row: &u32, missing: &[NameId]| {
+        let ns = missing.iter().filter_map(|name| shortest.get(name)).sum::<i64>().unsigned_abs();
+        times.get(row).is_none_or(|&(agent, time)| Room::is_for(&rooms, agent, time, ns))
+    };
+    short.iter().filter(|(row, missing)| !has_room(row, missing)).map(|(&row, _)| row).collect()
+}
+
+/// The names of a whole that a part lacks; both are sorted.
+fn missing(whole: &[NameId], part: &[NameId]) -> Vec<NameId> {
+    let mut part = part.iter().peekable();
+    whole.iter().copied().filter(|name| part.next_if_eq(&name).is_none()).collect()
 }
 
 /// The names of the kernels of each launch that ran before the recording ended, sorted, by the row of the launch.

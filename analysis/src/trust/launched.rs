@@ -64,8 +64,11 @@ pub(crate) struct Launched<'a> {
     /// Indexed by call: the number of its dispatches and copies.
     pub(super) ops: Vec<u32>,
     pub(super) tied: u64,
-    /// How many start before the first op of their queue that is tied to a call, and name a call that is not there.
+    /// How many start before the first op of their queue that is tied to a call, and name a call that is not there and was made before
+    /// all that are.
     pub(super) earlier: u64,
+    /// The start in ns of the first op of all, and its call.
+    pub(super) first_op: Option<(i64, Option<u32>)>,
     /// Ops that start more than [`CLOCK_ERROR`] before their call.
     pub(super) too_early: TooEarly,
     /// Indexed by space: the start in ns from which launches were in flight when the recording ended.
@@ -114,6 +117,7 @@ impl<'a> Launched<'a> {
             ops: vec![0; calls.len()],
             tied: 0,
             earlier: 0,
+            first_op: None,
             too_early: TooEarly::default(),
             in_flight_from: Vec::new(),
             calls: lookups,
@@ -151,6 +155,11 @@ impl<'a> Launched<'a> {
         self.calls.get(self.space_of_track[track.index()])?.get(correlation)
     }
 
+    /// The lowest id of the calls that an op of this track may name.
+    fn first_id(&self, track: rtl_schema::TrackId) -> i64 {
+        self.calls.get(self.space_of_track[track.index()]).and_then(Lookup::first).unwrap_or(i64::MIN)
+    }
+
     /// Dispatches and copies: track, start and correlation id.
     fn all_ops(&self) -> impl Iterator<Item = (rtl_schema::TrackId, i64, i64)> + use<'a> {
         let dispatches = &self.tables.dispatches;
@@ -167,7 +176,11 @@ impl<'a> Launched<'a> {
         let mut untied: Vec<(usize, i64)> = Vec::new();
         for (track, start, correlation) in self.all_ops() {
             let queue = queue_of_track[track.index()];
-            match self.call(track, correlation) {
+            let call = self.call(track, correlation);
+            if self.first_op.is_none_or(|(first, _)| start < first) {
+                self.first_op = Some((start, call));
+            }
+            match call {
                 Some(call) => {
                     let early = self.tables.api_calls.start[call as usize].saturating_sub(start);
                     if early > CLOCK_ERROR {
@@ -180,7 +193,8 @@ impl<'a> Launched<'a> {
                     self.tied += 1;
                     first[queue] = first[queue].min(start);
                 }
-                None if correlation != 0 => untied.push((queue, start)),
+                // Ids rise with time: the calls of others were cut from the file.
+                None if correlation != 0 && correlation < self.first_id(track) => untied.push((queue, start)),
                 None => {}
             }
         }

@@ -11,7 +11,9 @@ mod duplicates;
 mod evidence;
 mod far_apart;
 mod graphs;
+mod holes;
 mod kernels;
+mod late_start;
 mod launched;
 mod lite;
 mod losses;
@@ -19,6 +21,9 @@ mod nothing;
 mod overlaps;
 mod profiler;
 mod reason;
+mod remedy;
+mod room;
+mod sampled;
 pub mod sanity;
 mod steps;
 mod streaming;
@@ -29,8 +34,11 @@ mod window;
 mod window_end;
 
 pub use self::evidence::Evidence;
+pub(crate) use self::holes::Holes;
 pub(crate) use self::launched::Launched;
 pub use self::reason::{Reason, Trust};
+pub(crate) use self::remedy::{remedy, with_calls};
+pub(crate) use self::sampled::is_sampled;
 pub(crate) use self::steps::StepLaunches;
 pub use self::streaming::{StreamingHealth, UNEXAMINED};
 use crate::Analysis;
@@ -65,12 +73,14 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
     let reasons = [
         nothing::reason(tables, &launched),
         capture::reason(&launched),
-        graphs::reason(&launched),
+        graphs::reason(analysis, &launched),
         steps::reason(&launched),
         kernels::reason(&launched),
         losses::reason(tables),
         cut_off::reason(&tables.info),
         lite::reason(&tables.info),
+        sampled::reason(tables),
+        holes::reason(analysis, &launched),
         duplicates::reason(analysis),
         far_apart,
         stray,
@@ -80,6 +90,7 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
         profiler::reason(analysis),
         overlaps::reason(analysis),
         window::reason(&launched),
+        late_start::reason(&launched),
         window_end::reason(&launched),
         waiting::reason(analysis, ranks),
     ];

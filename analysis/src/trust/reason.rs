@@ -94,6 +94,8 @@ fn affected(rule: &str) -> &'static str {
         "graphs-incomplete" | "steps-incomplete" | "kernels-missing" | "lost-records" | "lite-mode" => {
             "totals, counts, busy and idle time"
         }
+        "sampled" => "totals, counts, busy and idle time, and its causes",
+        "holes" => "busy and idle time, and its causes",
         "duplicates" => "totals and counts",
         "cut-off" => "totals and counts of the whole run",
         "overlaps" => "totals of kernels, which exceed the busy time",

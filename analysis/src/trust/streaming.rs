@@ -8,11 +8,13 @@ use super::{Health, counters, cut_off, health, lite, losses, nothing};
 use crate::{Analysis, Categories};
 
 /// The rules that a trace in several chunks is not examined by: they tie launches to ops, or compare rows of a queue.
-pub const UNEXAMINED: [&str; 13] = [
+pub const UNEXAMINED: [&str; 16] = [
     "capture-only",
     "graphs-incomplete",
     "steps-incomplete",
     "kernels-missing",
+    "sampled",
+    "holes",
     "duplicates",
     "far-apart",
     "gpu-before-launch",
@@ -21,6 +23,7 @@ pub const UNEXAMINED: [&str; 13] = [
     "profiler-cost",
     "overlaps",
     "window-start",
+    "late-start",
     "window-end",
 ];
 

@@ -289,7 +289,7 @@ fn markdown_for_an_issue() {
 
 - GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 - 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
-  - help: record the host's calls too: `` `rtl `` trace --mode `` hip` ``, or the profiler with CPU activities
+  - help: record the host's calls too: `` `rtl `` trace --mode `` hip` ``
   - look: rtl-summary --section gaps TRACE
 - 3 of 5 kernels hold 80 % of the kernel time; `gemm_backward` alone holds 48.8 %: at twice the speed it would save at most 17.9 % of the whole trace
 - Recorder: rtl (layout rtl 1)

@@ -21,8 +21,12 @@ impl Torch {
         );
     }
 
-    fn kernel(&mut self, name: &str, (ts, dur): (i64, i64), correlation: i64) {
-        let args = json!({"device": 0, "stream": 7, "correlation": correlation});
+    fn kernel(&mut self, name: &str, time: (i64, i64), correlation: i64) {
+        self.kernel_of_stream(7, name, time, correlation);
+    }
+
+    fn kernel_of_stream(&mut self, stream: i64, name: &str, (ts, dur): (i64, i64), correlation: i64) {
+        let args = json!({"device": 0, "stream": stream, "correlation": correlation});
         self.0
             .push(json!({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": ts, "dur": dur,
             "args": args}));
@@ -165,7 +169,7 @@ fn launches_alone_are_no_trace_of_a_gpu() {
 fn work_of_a_step_before_the_recording_is_a_remark_until_it_is_most() {
     let mut torch = Torch::steps(|_, _| true);
     let early = |torch: &mut Torch, ops: i64| {
-        (0..ops).for_each(|op| torch.kernel("gemm", (100 + op * 60, 50), 500 + op));
+        (0..ops).for_each(|op| torch.kernel("gemm", (100 + op * 60, 50), 1 + op));
     };
     early(&mut torch, 7);
     let said = "7 of 15 ops were launched before the recording began: they belong to no whole step";
@@ -280,7 +284,8 @@ fn clocks_that_are_days_apart_are_named() {
         assert!(answer.contains("do not rely on the time of the whole trace, launch latency"), "{answer}");
     }
     // A queue may be long.
-    assert_eq!(apart(5_000_000), (0, "trust: good\n".to_owned()));
+    let (code, answer) = apart(5_000_000);
+    assert!(code == 0 && !answer.contains("clocks"), "{answer}");
 }
 
 #[test]
@@ -327,12 +332,13 @@ fn counters_make_kernels_run_one_at_a_time() {
     assert_eq!((run.code, run.answer.as_str(), run.messages.as_str()), (1, expected, ""));
 }
 
-/// Two operators, each of `pairs` calls of another one that begins and ends `apart` us after and before it, in `wall` us.
-fn profiled(pairs: i64, apart: i64, wall: i64) -> Torch {
+/// Two kernels at the ends of a time in us, in which the host runs operators, so many in each ms of a part of it.
+fn profiled(wall: i64, part: i64, operators: i64) -> Torch {
     let mut torch = Torch::default();
-    for pair in 0..pairs {
-        torch.host("cpu_op", "aten::outer", (pair * 10, 9), 0);
-        torch.host("cpu_op", "aten::inner", (pair * 10 + apart, 9 - 2 * apart), 0);
+    for ms in 0..part / 1_000 {
+        for operator in 0..operators {
+            torch.host("cpu_op", "aten::add", (100 + ms * 1_000 + operator * 1_000 / operators, 1), 0);
+        }
     }
     for (launch, at) in [0, wall - 60].into_iter().enumerate() {
         torch.launch(at, launch as i64 + 1);
@@ -342,22 +348,19 @@ fn profiled(pairs: i64, apart: i64, wall: i64) -> Torch {
 }
 
 #[test]
-fn a_profiler_that_takes_half_of_the_time_is_named() {
-    // 398 operators of 3.2 times 2 us begin after the first kernel, and take 2,547 us of 4,980.
-    let (code, answer) = health(&profiled(200, 1, 5_000));
-    let said = "limited: the profiler itself takes about 51 % of the time: ";
+fn a_profiler_that_takes_a_quarter_of_the_hosts_time_is_named() {
+    let (code, answer) = health(&profiled(10_000, 10_000, 90));
+    let said = "limited: the profiler itself takes a fifth to a half of the time in which the host works: recording its 892 calls";
     assert!(code == 1 && answer.contains(said), "{answer}");
-    let costs = "and 398 operators at about 6 us each; without it the program is faster; do not rely on idle time, steps and \
-                 times of the host\n";
-    assert!(answer.contains(costs), "{answer}");
-    // A small part of a longer time.
-    assert_eq!(health(&profiled(200, 1, 5_200)), (0, "trust: good\n".to_owned()));
-    // Operators within others that begin at once cost little.
-    assert_eq!(health(&profiled(200, 0, 5_000)), (0, "trust: good\n".to_owned()));
+    assert!(answer.contains("do not rely on idle time, steps and times of the host\n"), "{answer}");
+    assert_eq!(health(&profiled(10_000, 10_000, 70)), (0, "trust: good\n".to_owned()));
+    // Waiting does not make it less, until all of it is a small part of the time.
+    assert_eq!(health(&profiled(40_000, 10_000, 90)).0, 1);
+    assert_eq!(health(&profiled(80_000, 10_000, 90)), (0, "trust: good\n".to_owned()));
     // A GPU with enough work waits for no profiler.
-    let mut busy = profiled(200, 1, 5_000);
+    let mut busy = profiled(10_000, 10_000, 90);
     busy.launch(20, 9);
-    busy.kernel("gemm", (60, 3_000), 9);
+    busy.kernel("gemm", (60, 8_000), 9);
     assert_eq!(health(&busy), (0, "trust: good\n".to_owned()));
 }
 
@@ -365,9 +368,9 @@ fn a_profiler_that_takes_half_of_the_time_is_named() {
 fn the_profilers_own_rows_count_as_its_cost() {
     // The runtime's own work is not the profiler's.
     for (name, length, code) in
-        [("Buffer Flush", 2_600, 1), ("Buffer Flush", 2_000, 0), ("Lazy Function Loading", 2_600, 0)]
+        [("Buffer Flush", 4_000, 1), ("Buffer Flush", 2_000, 0), ("Lazy Function Loading", 4_000, 0)]
     {
-        let mut torch = profiled(1, 0, 5_000);
+        let mut torch = profiled(20_000, 10_000, 20);
         torch.host("overhead", name, (100, length), 0);
         assert_eq!(health(&torch).0, code, "{}", health(&torch).1);
     }
@@ -518,6 +521,153 @@ fn a_reason_that_traces_share_is_one_line_about_all_of_them() {
     assert_eq!((run.code, together), (3, expected));
 }
 
+#[test]
+fn kernels_that_nothing_had_room_for_are_not_missing() {
+    // The last launch has three of four kernels, and the GPU goes on at once; or it has room for the fourth.
+    for (next, is_good) in [(870, true), (950, false)] {
+        let mut torch = Torch::default();
+        for (launch, kernels) in (0..).zip([4, 4, 3]) {
+            torch.host("cuda_runtime", "hipGraphLaunch", (launch * 10, 5), launch + 1);
+            for (place, name) in (0..).zip(&["gemm", "add", "gemm", "norm"][..kernels]) {
+                torch.kernel(name, (100 + launch * 280 + place * 70, 70), launch + 1);
+            }
+        }
+        torch.launch(40, 9);
+        torch.kernel("sample", (next, 50), 9);
+        let (code, answer) = health(&torch);
+        assert_eq!(code == 0, is_good, "{answer}");
+        assert_eq!(answer.contains("11 of 12 kernels"), !is_good, "{answer}");
+    }
+}
+
+/// The health, and the findings.
+fn judged(torch: &Torch) -> (String, String) {
+    let folder = Folder::new();
+    folder.file("run.json", torch.text());
+    (folder.run("run.json --health").answer, folder.run("run.json --all").answer)
+}
+
+#[test]
+fn time_before_an_op_that_waited_for_nothing_recorded_is_a_hole() {
+    let hole = |stream| {
+        let mut torch = Torch::default();
+        torch.launch(0, 1);
+        torch.kernel("first", (10, 50), 1);
+        torch.launch(100, 2);
+        torch.kernel_of_stream(stream, "second", (800_000, 50), 2);
+        torch.launch(100_000, 3);
+        torch.kernel_of_stream(stream, "third", (800_050, 799_950), 3);
+        judged(&torch)
+    };
+    let (health, findings) = hole(8);
+    let said = "no op was recorded for 799.895 ms (50.0 % of the time) before the first op of a queue, which had been launched long \
+                before: the GPU probably ran work that is not in the trace";
+    assert!(
+        health.starts_with(&format!("trust: limited\n  limited: {said}; do not rely on busy")),
+        "{health}"
+    );
+    assert!(
+        findings.contains("1. idle-unknown: no op is recorded and the GPU looks idle for 800 ms"),
+        "{findings}"
+    );
+    assert!(!findings.contains("idle-queued"), "{findings}");
+    // Another op of its queue ran before: it may have waited for anything.
+    let (health, findings) = hole(7);
+    assert_eq!(health, "trust: good\n");
+    assert!(findings.contains("1. idle-queued"), "{findings}");
+}
+
+#[test]
+fn time_between_ops_of_one_graph_is_a_hole() {
+    let graphs = |apart: i64| {
+        let mut torch = Torch::default();
+        for launch in 0..4 {
+            torch.host("cuda_runtime", "cudaGraphLaunch", (launch * 100, 5), launch + 1);
+            for place in 0..4 {
+                torch.kernel("gemm", (1_000 + launch * 10_000 + place * (1_000 + apart), 1_000), launch + 1);
+            }
+        }
+        judged(&torch)
+    };
+    let (health, findings) = graphs(800);
+    let said = "before and between ops of graphs that had been launched long before";
+    // Four times three gaps of 800 us, and three of 3.6 ms before the next launch.
+    assert!(
+        health.contains(&format!("limited: no op was recorded for 20.4 ms (56.0 % of the time) {said}")),
+        "{health}"
+    );
+    assert!(findings.contains("1. idle-unknown: no op is recorded"), "{findings}");
+    assert!(!findings.contains("idle-queued"), "{findings}");
+    let (health, findings) = graphs(20);
+    assert!(!health.contains("no op was recorded"), "{health}");
+    assert!(findings.contains("1. idle-queued"), "{findings}");
+}
+
+#[test]
+fn a_first_op_long_after_its_launch_shows_that_the_gpu_was_busy() {
+    let mut torch = Torch::default();
+    torch.launch(0, 1);
+    torch.kernel("gemm", (1_005, 50), 1);
+    let said = "the first op starts 1 ms after its launch: the GPU was busy before with work that is not in the trace";
+    assert_eq!(health(&torch), (0, format!("trust: good\n  remark: {said}\n")));
+    let mut torch = Torch::default();
+    torch.launch(0, 1);
+    torch.kernel("gemm", (1_004, 50), 1);
+    assert_eq!(health(&torch), (0, "trust: good\n".to_owned()));
+}
+
+#[test]
+fn a_sample_of_calls_tells_no_cause() {
+    let sample = |apart: i64| {
+        let mut torch = Torch::default();
+        for launch in 0..10 {
+            torch.launch(launch * 1_000, 1 + launch * apart);
+            torch.kernel("gemm", (launch * 1_000 + 10, 50), 1 + launch * apart);
+        }
+        // The call of this op is not in the file, and is no earlier one.
+        torch.kernel("cut", (4, 3), 5);
+        judged(&torch)
+    };
+    let (health, findings) = sample(200);
+    assert!(
+        health.starts_with("trust: limited\n  limited: most calls are missing from the file: it has 10"),
+        "{health}"
+    );
+    assert!(!health.contains("before the recording began"), "{health}");
+    assert!(findings.contains("1. idle-unknown: idle for"), "{findings}");
+    assert!(findings.contains("help: read the whole file"), "{findings}");
+    assert!(!findings.contains("launch-bound"), "{findings}");
+    let (health, findings) = sample(20);
+    assert_eq!(health, "trust: good\n");
+    assert!(!findings.contains("idle-unknown"), "{findings}");
+}
+
+#[test]
+fn idle_time_without_a_cause_says_how_to_learn_it() {
+    // Launched before the recording; nothing of the host; operators without calls.
+    let early = |torch: &mut Torch| {
+        (0..4).for_each(|op| torch.kernel("gemm", (op * 1_000 + 5_000 * i64::from(op > 1), 50), 1 + op));
+    };
+    let mut before = Torch::default();
+    early(&mut before);
+    before.launch(8_100, 100);
+    before.kernel("gemm", (8_200, 50), 100);
+    let (_, findings) = judged(&before);
+    assert!(findings.contains("the ops after the gaps were launched"), "{findings}");
+    assert!(!findings.contains("record the host's calls"), "{findings}");
+    let mut alone = Torch::default();
+    early(&mut alone);
+    let (_, findings) = judged(&alone);
+    assert!(findings.contains("the trace has no calls of the host"), "{findings}");
+    assert!(findings.contains("torch.profiler with activities CPU and CUDA"), "{findings}");
+    assert!(!findings.contains("rtl trace"), "{findings}");
+    let mut operators = Torch::default();
+    early(&mut operators);
+    operators.host("cpu_op", "aten::mm", (10, 5), 0);
+    let (_, findings) = judged(&operators);
+    assert!(findings.contains("the trace has operators of the host,"), "{findings}");
+}
+
 /// The content of a trace of torch.profiler, counted without our reader: ops, and those that name a call that is not there;
 /// launches, and those without an op.
 fn counted(bytes: &[u8]) -> [usize; 4] {
@@ -547,9 +697,8 @@ fn real_traces_are_not_bad_and_what_is_said_of_them_is_true() {
         return support::skip(support::Need::Shared, "no traces of torch.profiler beside the checkout");
     };
     let ranks = ["overlap", "exposed", "slowgpu", "slowhost"].map(|job| format!("h200/gpt-dist_{job}-rank0"));
-    let names = ["mi210-gpu-only", "mi300-owlv2", "mi300-qwen", "mi300-resnet", "mi300-sglang-prefilldecode"];
-    let others =
-        ["vllm-decode-graph", "h200/averages", "h200/gpt-graph", "h200/gpt-healthy", "h200/compiled"];
+    let names = ["mi210-gpu-only", "mi300-owlv2", "mi300-qwen", "mi300-resnet"];
+    let others = ["vllm-decode-graph", "h200/gpt-graph", "h200/gpt-healthy", "h200/compiled"];
     let folder = Folder::new();
     for name in names.into_iter().chain(others).map(str::to_owned).chain(ranks) {
         let path = shared.join(format!("{name}.json.gz"));
@@ -600,15 +749,12 @@ fn healthy_real_captures_are_good_and_a_profiler_that_doubles_the_step_is_named(
     for trace in traces {
         let name = trace.file_name().unwrap().to_string_lossy().into_owned();
         let run = crate::Run::of(folder.program("--health").arg(&trace));
-        // 62.8 ms a step without the profiler, 125.9 ms with it.
-        let is_limited = name == "adam_loop.json.gz";
-        assert_eq!(run.code, i32::from(is_limited), "{name}: {}", run.answer);
-        assert_eq!(
-            run.answer.contains("limited: the profiler itself takes about 5"),
-            is_limited,
-            "{}",
-            run.answer
-        );
+        // The step is 28 to 50 % shorter without the profiler, that of `requests` without the time in which it waits.
+        let is_slowed =
+            ["adam_loop", "serial_streams", "requests.json"].iter().any(|slowed| name.starts_with(slowed));
+        let has_hole = name.contains("sglang");
+        assert_eq!(run.code, i32::from(is_slowed || has_hole), "{name}: {}", run.answer);
+        assert_eq!(run.answer.contains("limited: the profiler itself"), is_slowed, "{name}: {}", run.answer);
     }
 }
 

@@ -77,10 +77,10 @@ fn every_kind_of_bad_row_is_told() {
 Trace: bad-rows.db
 GPU busy 24.1 % of 725 ns, idle 550 ns (75.9 %); trust bad
 1. untrustworthy: the figures do not describe the run: 1 of 8 dispatches repeat another one
-   help: record it again as the reason says; docs/reference/trust.md has each of them
+   help: record again, or read the file before it was merged: it holds the same work twice
    look: rtl-summary --health TRACE
 2. idle-unknown: idle for 550 ns (75.9 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2 of 4 kernels hold 80 % of the kernel time; good alone holds 65.6 %: at twice the speed it would save at most 13.8 %
    of the wall time

@@ -10,7 +10,7 @@ fn two_kernels_and_the_pause_between_them() {
 Trace: two-kernels.db
 GPU busy 90.0 % of 1.000 us, idle 100 ns (10.0 %); trust good
 1. idle-unknown: idle for 100 ns (10.0 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2 kernels hold all of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save at most 25.0 % of
    the wall time
@@ -60,7 +60,7 @@ fn overlapping_queues_are_busy_once() {
 Trace: overlap-two-queues.db
 GPU busy 92.3 % of 1.300 us, idle 100 ns (7.7 %); trust good
 1. idle-unknown: idle for 100 ns (7.7 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2 of 4 kernels hold 80 % of the kernel time; gemm alone holds 50.0 %: at twice the speed it would save at most 38.5 %
    of the wall time
@@ -115,8 +115,9 @@ fn one_gap_of_each_bucket() {
         str![[r#"
 Trace: gaps.db
 GPU busy 0.0 % of 111.194 ms, idle 111.185 ms (100.0 %); trust good
-1. idle-unknown: idle for 111 ms (100.0 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+1. idle-unknown: idle for 111 ms (100.0 % of the wall time) for unknown causes: the trace has no calls of the host; 1
+   of 8 gaps holds 100 ms of it, the longest before k
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 k holds all of the kernel time
   Recorder:  rtl (layout rtl 1)
@@ -180,8 +181,9 @@ GPU busy 55.2 % of 1.650 us: kernels 6.1 %, copies alone 49.1 %, idle 740 ns (44
    help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
          contiguous, or let a kernel copy what it reads anyway
    look: rtl-summary --section copies,gpus TRACE
-2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host; 1
+   of 5 gaps holds 400 ns of it and lies before +1.00 us, the longest before device-to-device
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 gemm holds all of the kernel time: at twice the speed it would save at most 3.0 % of the wall time
   Recorder:  rtl (layout rtl 1)

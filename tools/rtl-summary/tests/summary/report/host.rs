@@ -10,7 +10,7 @@ fn nested_ranges_with_the_gpu_time_they_enclose() {
 Trace: ranges-nested.db
 GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
    most 17.9 % of the whole trace
@@ -75,7 +75,7 @@ fn a_graph_launch_has_kernels_and_copies_without_size() {
 Trace: graph-launch.db
 GPU busy 75.0 % of 400 ns: kernels 62.5 %, copies alone 12.5 %, idle 100 ns (25.0 %); trust good
 1. idle-unknown: idle for 100 ns (25.0 % of the wall time) for unknown causes: the trace has no calls of the host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2. copies-alone: nothing but copies runs for 50 ns (12.5 % of the wall time), most of them device-to-device (1 copy)
    help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
@@ -136,7 +136,7 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs): kernels 77.1 %, copie
    %), collectives alone 2.136 ms (10.4 %); trust good
 1. idle-unknown: idle for 4.29 ms a GPU (20.8 % of the wall time) for unknown causes: the trace has no calls of the
    host
-   help: record the host's calls too: `rtl trace --mode hip`, or the profiler with CPU activities
+   help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2. exposed-comm: collectives run for 6.78 ms a GPU, 2.14 ms of it with no other kernel beside them: 53.0 us of that
    they wait for late ranks, and 2.08 ms is transfer (10.1 % of the wall time); most in ncclDevKernel_Generic_4
