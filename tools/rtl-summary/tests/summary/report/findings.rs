@@ -82,8 +82,6 @@ GPU busy 24.1 % of 725 ns, idle 550 ns (75.9 %); trust bad
 2. idle-unknown: idle for 550 ns (75.9 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-2 of 4 kernels hold 80 % of the kernel time; good alone holds 65.6 %: at twice the speed it would save at most 13.8 %
-   of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      725 ns
@@ -118,12 +116,12 @@ GPU  Gap          Count   Total
 ───────────────────────────────
   0  below 10 us      3  550 ns
 
-Longest gaps
-GPU      At     Gap  Op before     Op after
-──────────────────────────────────────────────────
-  0  100 ns  400 ns  good          took no time
-  0  500 ns  100 ns  took no time  (no name)
-  0  650 ns   50 ns  (no name)     (dangling name)
+Longest gaps (At: after the first call, range or op of the trace)
+GPU  At (us)     Gap  Op before     Op after
+───────────────────────────────────────────────────
+  0    0.100  400 ns  good          took no time
+  0    0.500  100 ns  took no time  (no name)
+  0    0.650   50 ns  (no name)     (dangling name)
 
 Sanity
 ! 1 dispatch with no end, left out of all times
@@ -132,8 +130,9 @@ Sanity
 ! dangling name: 1 row of rocpd_op.description_id, id 8
 ! missing start: 1 row of rocpd_op.start, id 9
 ! without a kernel name: 2 dispatches
-! 2 dispatches overlap on one queue, the first: good at 0 ns on GPU 0 queue 0
 ! 1 dispatch repeats another one: good at 0 ns on GPU 0 queue 0
+  2 dispatches start on a queue before the one before has ended, for 130 ns in all: kernels may start early, or beside
+  each other
 
 "#]]
     );
