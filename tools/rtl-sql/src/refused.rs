@@ -29,7 +29,10 @@ fn has_computed_query(text: &str) -> bool {
         |character: char| character.is_whitespace() || !character.is_ascii() && !is_name(character);
     text.match_indices(NAME).any(|(at, _)| {
         let (before, after) = (&text[..at], &text[at + NAME.len()..]);
-        if before.ends_with(is_name) || after.starts_with(is_name) {
+        // A word that begins with a digit ends with its number.
+        let word = before.rsplit(|character| !is_name(character)).next().unwrap_or_default();
+        let is_longer = word.starts_with(|first: char| !first.is_ascii_digit());
+        if is_longer || after.starts_with(is_name) {
             return false;
         }
         let after = after.trim_start_matches('"').trim_start_matches(is_blank);
@@ -54,7 +57,7 @@ mod tests {
             "select 1 from ops where name = 'query(int*)'",
             "with query as (select 1) select * from query",
             "select count(*) from query('from dispatches') where name = 'a'",
-            "select 'it''s' as \"query\", my_query(1), query_table('ops')",
+            "select 'it''s' as \"query\", my_query(1), a2query(1), query_table('ops')",
         ] {
             assert!(!has_computed_query(text), "{text}");
         }
@@ -74,6 +77,7 @@ mod tests {
             "select e'\\'' from query(x)",
             "select \"'\" from query(x)",
             "from query\u{a0}('from ' || 'ops')",
+            "from 2query('from ' || 'ops')",
             "from\u{3000}query('from ' || 'ops')",
             "from query\u{feff}\u{2060} ('from ' || 'ops')",
         ] {
