@@ -15,11 +15,13 @@ mod operators;
 mod oracle;
 mod ranks;
 mod real;
+mod recording;
 mod refusals;
 mod region;
 mod report;
 mod several;
 mod threads;
+mod torch;
 mod trial;
 mod trust;
 
