@@ -171,7 +171,10 @@ impl Activity {
 
 #[cfg(test)]
 mod tests {
+    use SpanKind::{Operator, Python, Range, Step};
+
     use super::*;
+    use crate::idle::PathId;
 
     /// The activity in spans, outermost first.
     fn activity(spans: &[(&str, SpanKind)]) -> Option<Activity> {
@@ -186,9 +189,6 @@ mod tests {
         }
         of_chains(&tables, &paths, device_collectives)[path.position().unwrap()]
     }
-
-    use crate::idle::PathId;
-    use SpanKind::{Operator, Python, Range, Step};
 
     #[test]
     fn names_around_a_thread_state_what_it_does() {

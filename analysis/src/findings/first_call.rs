@@ -25,7 +25,7 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let Some(finding) = lost.finding("first-call") else { return Vec::new() };
     let when = lost.when();
     // What comes back is not done for the first time.
-    let again = when.contains("every") || when.contains("steps");
+    let again = lost.rhythm().is_some_and(|rhythm| rhythm.comes_back());
     let captured =
         lost.parts().iter().filter(|part| is_capture(inputs, part)).map(|part| part.ns).sum::<u64>();
     let is_capture = captured * MOST >= lost.total_ns();

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use rtl_schema::Dialect;
+use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::finding::Finding;
@@ -10,7 +11,7 @@ use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Places;
 use super::words::time;
-use crate::idle::{LossKind, Losses, PathId, SpanKind};
+use crate::idle::{LossKind, Losses, PathId, Paths, SpanKind};
 
 /// From this part of the time on it is most of it.
 const MOST: f64 = 0.5;
@@ -88,9 +89,12 @@ enum Work {
 impl Work {
     fn of(inputs: &Inputs<'_>, lost: &Lost<'_>) -> Self {
         let (mut calls, mut operators, mut compiled) = (0, 0, 0);
+        let compiled_chains: Vec<Vec<bool>> =
+            inputs.idle().iter().map(|gpu| are_compiled(inputs.analysis.tables, &gpu.losses.paths)).collect();
         for part in lost.parts() {
             let innermost = part.places.spans(part.loss.site.path).next();
-            if part.places.spans(part.loss.site.path).any(|(name, _)| is_compiled(name)) {
+            let position = part.loss.site.path.position();
+            if position.is_some_and(|position| compiled_chains[part.gpu][position]) {
                 compiled += part.ns;
             }
             if part.loss.site.call.is_some() {
@@ -131,11 +135,16 @@ impl Work {
     }
 }
 
-/// Returns whether a span runs what torch.compile has made.
-fn is_compiled(name: &str) -> bool {
-    ["torchinductor", "Torch-Compiled Region", "CompiledFxGraph", "CompiledFunction"]
-        .iter()
-        .any(|word| name.contains(word))
+/// Words of spans that run what torch.compile has made.
+const COMPILED: [&str; 4] = ["torchinductor", "Torch-Compiled Region", "CompiledFxGraph", "CompiledFunction"];
+
+/// For each chain: whether it runs what torch.compile has made.
+fn are_compiled(tables: &Tables, paths: &Paths) -> Vec<bool> {
+    let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
+    paths.values(false, |outer, name, _| {
+        let is_compiled = || COMPILED.iter().any(|word| tables.strings.get(name).contains(word));
+        outer || *known.entry(name).or_insert_with(is_compiled)
+    })
 }
 
 /// Where ops are launched: the operators, ranges and functions of the program around each launch, outermost first.
@@ -149,7 +158,7 @@ impl<'a> Chains<'a> {
         let tables = inputs.analysis.tables;
         let of_gpu = |losses: &'a Losses| {
             let places = Places { tables, losses };
-            losses.launched().map(move |(path, launched)| (chain(places, path), launched.ns))
+            losses.launched().map(move |(path, ns)| (chain(places, path), ns))
         };
         let chains: Vec<_> = inputs.idle().iter().flat_map(|gpu| of_gpu(&gpu.losses)).collect();
         let total = chains.iter().map(|(_, ns)| ns).sum();

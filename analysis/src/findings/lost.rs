@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::place::Part;
-use super::rhythm::rhythm;
+use super::rhythm::Rhythm;
 use super::words::{counted, percent, time};
 use crate::base::ops::Op;
 use crate::idle::LostPart;
@@ -179,25 +179,28 @@ impl<'a> Lost<'a> {
         found
     }
 
-    /// `, in every fourth step`; nothing where the trace has no steps.
-    pub(super) fn when(&self) -> String {
+    /// The steps that have it; `None` where the trace has no steps.
+    pub(super) fn rhythm(&self) -> Option<Rhythm> {
         let analysis = self.inputs.analysis;
-        let Some(steps) = analysis.steps().filter(|steps| steps.are_steps(analysis.tables)) else {
-            return String::new();
-        };
+        let steps = analysis.steps().filter(|steps| steps.are_steps(analysis.tables))?;
         // Without the moments of most of the time there is no telling.
         let listed: u64 = self.parts.iter().flat_map(|part| &part.loss.moments).map(|moment| moment.ns).sum();
         if (listed as f64) < LISTED_PART * self.total_ns() as f64 {
-            return String::new();
+            return None;
         }
         let moments = self.parts.iter().flat_map(|part| {
             let process = part.loss.longest.thread.map_or(ProcessId(0), |(process, _)| process);
             part.loss.moments.iter().map(move |moment| (process, moment.start, moment.ns))
         });
-        rhythm(analysis.tables, steps, moments).map_or_else(String::new, |rhythm| format!(", {rhythm}"))
+        Rhythm::new(analysis.tables, steps, moments)
     }
 
-    /// `, in step 1 only`: when the host is slower than the GPU; nothing where it is in every step.
+    /// `, in every fourth step`; nothing where the trace has no steps.
+    pub(super) fn when(&self) -> String {
+        self.rhythm().map_or_else(String::new, |rhythm| format!(", {rhythm}"))
+    }
+
+    /// `, in step 1 only`: when the host is slower than the GPU; nothing where that is regular.
     pub(super) fn when_slow(&self) -> String {
         let analysis = self.inputs.analysis;
         let Some(steps) = analysis.steps() else { return String::new() };
@@ -206,10 +209,8 @@ impl<'a> Lost<'a> {
             let process = thread.map_or(ProcessId(0), |(process, _)| process);
             gpu.losses.pace().iter().map(move |&(start, ns)| (process, start, ns))
         });
-        match rhythm(analysis.tables, steps, moments) {
-            Some(rhythm) if !rhythm.contains("every") => format!(", {rhythm}"),
-            _ => String::new(),
-        }
+        let rhythm = Rhythm::new(analysis.tables, steps, moments).filter(|rhythm| !rhythm.is_regular());
+        rhythm.map_or_else(String::new, |rhythm| format!(", {rhythm}"))
     }
 
     /// `, after gemm and before softmax`: the ops around the longest gap.

@@ -1,6 +1,7 @@
 //! In which steps something happens.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 
 use rtl_schema::{ProcessId, Tables};
 
@@ -12,32 +13,63 @@ const MUCH: f64 = 0.2;
 /// From this part of the steps on it happens in every one.
 const ALL: f64 = 0.8;
 
-/// `in every step`, `in every fourth step`, `in step 5 only`, `in 3 of 20 steps`: nothing where no step has any of it. Moments are
-/// starts with lengths in ns.
-pub(super) fn rhythm(
-    tables: &Tables,
-    steps: &Repeated,
-    moments: impl Iterator<Item = (ProcessId, i64, u64)>,
-) -> Option<String> {
-    let mut times: BTreeMap<usize, u64> = BTreeMap::new();
-    let mut count = 0;
-    for (process, start, ns) in moments {
-        count = count.max(steps.count(process));
-        if let Some(step) = steps.of_moment(process, start) {
-            *times.entry(step).or_default() += ns;
+/// The steps in which something happens; the text follows a comma: `in every fourth step`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Rhythm {
+    /// In one of several steps, by its label.
+    Once(String),
+    /// In all of them.
+    Always,
+    /// In each step at this distance from the one before.
+    Every(usize),
+    /// In a number of steps, and how many there are.
+    Some([usize; 2]),
+}
+
+impl Rhythm {
+    /// The rhythm of moments, which are starts with lengths in ns; `None` where no step has any of them.
+    pub(super) fn new(
+        tables: &Tables,
+        steps: &Repeated,
+        moments: impl Iterator<Item = (ProcessId, i64, u64)>,
+    ) -> Option<Self> {
+        let mut times: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut count = 0;
+        for (process, start, ns) in moments {
+            count = count.max(steps.count(process));
+            if let Some(step) = steps.of_moment(process, start) {
+                *times.entry(step).or_default() += ns;
+            }
+        }
+        let most = *times.values().max()?;
+        times.retain(|_, time| *time as f64 >= MUCH * most as f64);
+        let found: Vec<usize> = times.into_keys().collect();
+        Some(match found[..] {
+            [step] if count > 1 => Self::Once(label(tables, steps, step)),
+            _ if found.len() as f64 >= ALL * count as f64 => Self::Always,
+            _ => period(&found, count).map_or(Self::Some([found.len(), count]), Self::Every),
+        })
+    }
+
+    pub(super) fn comes_back(&self) -> bool {
+        !matches!(self, Self::Once(_))
+    }
+
+    /// Returns whether the steps with it are spread over all of them.
+    pub(super) fn is_regular(&self) -> bool {
+        matches!(self, Self::Always | Self::Every(_))
+    }
+}
+
+impl Display for Rhythm {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Once(label) => write!(out, "in {label} only"),
+            Self::Always => write!(out, "in every step"),
+            Self::Every(period) => write!(out, "in every {} step", ordinal(*period)),
+            Self::Some([found, count]) => write!(out, "in {found} of {count} steps"),
         }
     }
-    let most = *times.values().max()?;
-    times.retain(|_, time| *time as f64 >= MUCH * most as f64);
-    let found: Vec<usize> = times.into_keys().collect();
-    Some(match found[..] {
-        [step] if count > 1 => format!("in {} only", label(tables, steps, step)),
-        _ if found.len() as f64 >= ALL * count as f64 => "in every step".to_owned(),
-        _ => match period(&found, count) {
-            Some(period) => format!("in every {} step", ordinal(period)),
-            None => format!("in {} of {count} steps", found.len()),
-        },
-    })
 }
 
 /// A label that is only a number names nothing.

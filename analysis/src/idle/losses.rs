@@ -106,21 +106,14 @@ pub(crate) struct Loss {
     last: Moment,
 }
 
-/// Cost of the host's pace before ops that were launched at one place.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Launched {
-    pub(crate) ns: u64,
-    pub(crate) gaps: u64,
-}
-
 /// The losses of one GPU, in the order of their first parts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Losses {
     /// The chains that sites name.
     pub(crate) paths: Paths,
     pub(super) all: FirstUseMap<(LossKind, Site), Loss>,
-    /// The pace by the chain around the launch of the op at the end of a gap.
-    pub(super) launched: FirstUseMap<PathId, Launched>,
+    /// The time of the pace in ns by the chain around the launch of the op at the end of a gap.
+    pub(super) launched: FirstUseMap<PathId, u64>,
     /// Starts and times in ns of the pace, gaps near each other together.
     pub(super) pace: Vec<(i64, u64)>,
 }
@@ -174,9 +167,9 @@ impl Losses {
         self.all.values()
     }
 
-    /// Costs of the pace by the chain around launches.
-    pub(crate) fn launched(&self) -> impl Iterator<Item = (PathId, Launched)> {
-        self.launched.iter().map(|(&path, &launched)| (path, launched))
+    /// The time of the pace in ns by the chain around the launches after it.
+    pub(crate) fn launched(&self) -> impl Iterator<Item = (PathId, u64)> {
+        self.launched.iter().map(|(&path, &ns)| (path, ns))
     }
 
     /// Starts and times in ns that add up to that of the pace before launches with a place.
@@ -203,9 +196,7 @@ impl Losses {
             }
         }
         let Some((start, ns)) = pace.filter(|(_, ns)| *ns > 0) else { return };
-        let launched = self.launched.entry(path).or_default();
-        launched.ns += ns;
-        launched.gaps += 1;
+        *self.launched.entry(path).or_default() += ns;
         match self.pace.last_mut() {
             Some((first, sum)) if *sum < LISTED && start.saturating_sub(*first) < TOGETHER => *sum += ns,
             _ => self.pace.push((start, ns)),
