@@ -51,10 +51,10 @@ impl Arguments {
 const EXAMPLES: &str = "\
 Examples:
   rtl-convert trace.db
-      Write trace.json.gz for ui.perfetto.dev and chrome://tracing
+      trace.json.gz for ui.perfetto.dev and chrome://tracing
   rtl-convert trace.db -o trace.pftrace --names short
-      Write Perfetto's own format
+      Perfetto's own format
   rtl-convert trace.db --open
-      Show it in Perfetto's page
+      the same, shown in Perfetto's page
   rtl-convert trace.rpd -o step.json --range step_12 --gpu 0,1
-      Write one step on two GPUs";
+      one step on two GPUs";
