@@ -19,7 +19,7 @@ Tables: `rtl-sql TRACE .tables`; a guide with thirty questions: docs/guide/sql.m
 fn long_about() -> String {
     format!(
         "{ABOUT}\n\nThe tables have the same names, columns and units (ns) whatever tool recorded the trace: traces of {}, each \
-         also gzip-compressed. The engine is DuckDB, whose library is opened when the program starts. A query sees the traces \
+         also gzip-compressed. The engine is DuckDB, whose library is opened when a query runs. A query sees the traces \
          of the command line and no other file, and changes nothing.",
         rtl_schema::dialect::READABLE
     )
