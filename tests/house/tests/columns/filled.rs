@@ -29,6 +29,14 @@ pub(crate) struct Fill {
     pub(crate) values: Values,
     /// A column, by its table, whose values are others than usual.
     pub(crate) changed: Option<(&'static str, &'static str)>,
+    /// How much later than usual every moment is, in ns.
+    pub(crate) later: i64,
+}
+
+impl Default for Fill {
+    fn default() -> Self {
+        Self { rows: 1_000, processes: 1, values: Values::Distinct, changed: None, later: 0 }
+    }
 }
 
 impl Fill {
@@ -137,8 +145,9 @@ impl Fill {
                 ("dispatches" | "counters", "id" | "dispatch") => 3 * id,
                 ("copies", "id") => 3 * id + 1,
                 ("barriers", "id") => 3 * id + 2,
-                (_, "start") => 1_000_000 + 1_000 * id,
-                (_, "end") => 1_000_500 + 1_000 * id,
+                (_, "start") => 1_000_000 + 1_000 * id + self.later,
+                (_, "end") => 1_000_500 + 1_000 * id + self.later,
+                (_, "time") => id + self.later,
                 ("agents", "number" | "source_id") => number as i64,
                 (_, "gpu" | "queue") => number as i64 % REFERENCES as i64,
                 _ => id,
@@ -173,6 +182,7 @@ impl Fill {
             Option<i64> => Some(match column {
                 "duration" => 10 + number as i64 % 500,
                 "absolute_index" | "logical_index" | "type_index" => number as i64,
+                "start" | "end" | "enqueued" => id + self.later,
                 _ => id,
             }),
             // Merging numbers nodes anew.

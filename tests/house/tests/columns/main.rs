@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use rtl_convert::formats;
+use rtl_merge::args::ClockOptions;
 use rtl_schema::{Select, Tables, Trace};
 use rtl_write::{NativeWriter, TraceImport};
 
@@ -22,8 +23,6 @@ type Column = (&'static str, &'static str);
 
 /// Tables with the columns that a format keeps.
 type Claims = &'static [(&'static str, &'static str)];
-
-const ROWS: u64 = 1_000;
 
 fn written(tables: &Tables, path: &Path) {
     let mut writer = NativeWriter::create(path).unwrap();
@@ -47,9 +46,14 @@ fn streamed(path: &Path, copy: &Path) {
 }
 
 fn merged(path: &Path, output: &Path) {
+    merged_with(path, output, ClockOptions::default());
+}
+
+fn merged_with(path: &Path, output: &Path, clock: ClockOptions) {
     let options = rtl_merge::args::Options {
         traces: vec![path.to_owned()],
         output: Some(output.to_owned()),
+        clock,
         ..Default::default()
     };
     let mut out = cli::Output::new("rtl-merge", Box::new(std::io::sink()), Box::new(std::io::sink()));
@@ -152,7 +156,7 @@ fn lost(before: &Columns, after: &Columns) -> BTreeSet<Column> {
 fn native_files_keep_every_column_and_merges_all_but_those_that_they_number() {
     let folder = tempfile::tempdir().unwrap();
     for values in [Values::Distinct, Values::Equal] {
-        let tables = Fill { rows: ROWS, processes: 2, values, changed: None }.tables();
+        let tables = Fill { processes: 2, values, ..Fill::default() }.tables();
         let before = columns(&tables);
         let [source, copy, merge] =
             ["in", "streamed", "merged"].map(|name| folder.path().join(format!("{name}-{values:?}.db")));
@@ -171,11 +175,23 @@ fn native_files_keep_every_column_and_merges_all_but_those_that_they_number() {
 }
 
 #[test]
+fn an_offset_of_clocks_moves_every_moment_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let [source, merge] = ["in.db", "merged.db"].map(|name| folder.path().join(name));
+    let usual = Fill::default();
+    written(&usual.tables(), &source);
+    let later = 7_000_000;
+    merged_with(&source, &merge, ClockOptions { offset: vec![format!("1={later}")], ..Default::default() });
+    let expected = columns(&Fill { later, ..usual }.tables());
+    assert_eq!(lost(&expected, &columns(&read(&merge))), LOST_BY_MERGING.into());
+}
+
+#[test]
 fn other_formats_keep_the_columns_that_they_claim() {
     let folder = tempfile::tempdir().unwrap();
     for values in [Values::Distinct, Values::Equal] {
         // Several processes have a file each in some formats.
-        let tables = Fill { rows: ROWS, processes: 1, values, changed: None }.tables();
+        let tables = Fill { values, ..Fill::default() }.tables();
         let before = columns(&tables);
         let source = folder.path().join(format!("{values:?}.db"));
         written(&tables, &source);
@@ -237,7 +253,7 @@ fn claimed(claims: Claims) -> impl Iterator<Item = Column> {
 
 /// The columns whose values `printed` does not depend on.
 fn hidden<T: PartialEq>(printed: impl Fn(Tables) -> T) -> BTreeSet<Column> {
-    let fill = Fill { rows: 60, processes: 4, values: Values::Distinct, changed: None };
+    let fill = Fill { rows: 60, processes: 4, ..Fill::default() };
     let usual = printed(fill.tables());
     let all = columns(&fill.tables()).into_keys();
     all.filter(|&column| printed(Fill { changed: Some(column), ..fill }.tables()) == usual).collect()
