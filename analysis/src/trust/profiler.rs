@@ -1,9 +1,8 @@
 //! A recording in which the profiler itself takes much of the time.
 //!
-//! torch.profiler makes each call and each operator longer, and states only some of that as rows of its own. Of twelve loops that were
-//! timed with and without it, a call took 1 to 4 us longer and an operator 1 to 6 us, so no constant tells how much it is. But the
-//! loops for which [`CALL`] and [`OPERATOR`] come to a quarter of the host's time or more were all slowed by 22 % to 55 %, and
-//! of the others, one whose first steps were slow apart, by at most 20 %.
+//! torch.profiler makes each call and each operator longer, and states only some of that as rows of its own. How much longer differs
+//! with the machine, and the duration of an operator that does next to nothing ([`SCALE`]) differs with it.
+//! docs/reference/trust.md states how well the estimate fits loops that were timed with and without the profiler.
 
 use rtl_schema::table::SpanKind;
 use rtl_schema::{Dialect, NameId, Tables};
@@ -12,16 +11,25 @@ use super::reason::Reason;
 use crate::Analysis;
 use crate::base::union_length::UnionLength;
 
-/// From this part of the time in which the host works.
-const MUCH: f64 = 0.25;
+/// From this part of the wall time the estimate, which may be too low by a tenth, stands for half of it.
+const MUCH: f64 = 0.4;
 
-/// Nor is it much below this part of the wall time.
-const LEAST: f64 = 0.05;
+/// Less is not stated.
+const LEAST: f64 = 0.1;
 
-/// The usual cost of a recorded call of the runtime, in ns.
+/// An operator that only describes a tensor anew: most of what it takes is the profiler's.
+const SCALE: &str = "aten::as_strided";
+
+/// A recorded event makes the program longer by a multiple of what [`SCALE`] takes.
+const SCALES: i64 = 5;
+
+/// Fewer of them say nothing.
+const LEAST_SCALES: usize = 20;
+
+/// The usual cost of a recorded call of the runtime in ns, where [`SCALE`] does not run.
 const CALL: i64 = 2_000;
 
-/// The usual cost of a recorded operator, in ns.
+/// That of a recorded operator.
 const OPERATOR: i64 = 3_000;
 
 /// The host works in this time in ns if it begins a call or an operator.
@@ -30,7 +38,24 @@ const SLICE: u64 = 200_000;
 /// A long time has longer slices, at most this number of them.
 const SLICES: u64 = 1 << 20;
 
-pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
+/// Time that the profiler takes, as far as the GPU waits for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cost {
+    cost_ns: i64,
+    wall_ns: i64,
+    /// The calls and operators that were recorded.
+    pub(crate) events: i64,
+}
+
+impl Cost {
+    /// The part of the wall time, 0 to 1.
+    pub(crate) fn share(self) -> f64 {
+        self.cost_ns as f64 / self.wall_ns.max(1) as f64
+    }
+}
+
+/// The cost of torch.profiler, unless it is small.
+pub(crate) fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
     let tables = analysis.tables;
     if tables.info.dialect != Dialect::Kineto {
         return None;
@@ -40,9 +65,9 @@ pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
         gpus.iter().fold(0, |sum: i64, gpu| sum.saturating_add(time(gpu))) / gpus.len().max(1) as i64
     };
     // The profiler costs a GPU with enough work in its queue nothing.
-    let (wall, idle) = (sum(|gpu| gpu.wall_ns), sum(|gpu| gpu.idle_ns));
-    let is_worth = |cost: i64| wall > 0 && cost as f64 >= LEAST * wall as f64;
-    if !is_worth(idle) {
+    let (wall_ns, idle_ns) = (sum(|gpu| gpu.wall_ns), sum(|gpu| gpu.idle_ns));
+    let is_worth = |cost: i64| wall_ns > 0 && cost as f64 >= LEAST * wall_ns as f64;
+    if !is_worth(idle_ns) {
         return None;
     }
     let first = gpus.iter().map(|gpu| gpu.start_ns).min()?;
@@ -52,17 +77,39 @@ pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
     let calls = slices.add(&tables.api_calls.start);
     let operators = slices.add(&tables.operators.start);
     let processes = analysis.processes().len().max(1) as i64;
-    let events = (calls * CALL).saturating_add(operators * OPERATOR);
-    let works = slices.worked_ns().saturating_add(stated).min(wall);
+    let events = match scale(tables) {
+        Some(scale) => (calls + operators).saturating_mul(SCALES).saturating_mul(scale),
+        None => (calls * CALL).saturating_add(operators * OPERATOR),
+    };
+    let works_ns = slices.worked_ns().saturating_add(stated).min(wall_ns);
     // Idle time while the host does nothing is no cost of the profiler.
-    let cost = (stated.saturating_add(events) / processes).min(idle.saturating_sub(wall - works));
+    let cost_ns = (stated.saturating_add(events) / processes).min(idle_ns.saturating_sub(wall_ns - works_ns));
+    is_worth(cost_ns).then_some(Cost { cost_ns, wall_ns, events: calls + operators })
+}
+
+pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
+    let cost = cost(analysis).filter(|cost| cost.share() >= MUCH)?;
     let sentence = format!(
-        "the profiler itself takes a fifth to a half of the time in which the host works: recording its {} calls and operators makes each \
-         1 to 6 us longer; without the profiler the program is faster",
-        calls + operators,
+        "the profiler itself takes about {:.0} % of the time, to record {} calls and operators; without the \
+         profiler the program is faster",
+        100.0 * cost.share(),
+        cost.events,
     );
-    let reason = || Reason::new("profiler-cost", cost.unsigned_abs(), works.unsigned_abs(), sentence);
-    (is_worth(cost) && cost as f64 >= MUCH * works as f64).then(reason)
+    let (count, of) = (cost.cost_ns.unsigned_abs(), cost.wall_ns.unsigned_abs());
+    Some(Reason::new("profiler-cost", count, of, sentence))
+}
+
+/// The median duration of [`SCALE`] in ns.
+fn scale(tables: &Tables) -> Option<i64> {
+    let scale = tables.strings.lookup(SCALE)?;
+    let operators = &tables.operators;
+    let scales = (0..operators.len()).filter(|&at| operators.name[at] == scale);
+    let mut durations: Vec<i64> = scales.filter_map(|at| operators.duration.get(at)).collect();
+    if durations.len() < LEAST_SCALES {
+        return None;
+    }
+    let middle = durations.len() / 2;
+    Some(*durations.select_nth_unstable(middle).1)
 }
 
 /// The time between two moments in slices: whether the host began something in each.

@@ -51,7 +51,7 @@ fn the_trace_of_the_readme() {
         run.answer,
         str![[r#"
 Trace: gpt-loader.json.gz
-GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust limited
+GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
 1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 47.0 ms in
    1141 gaps of 41.2 us (47.7 % of the wall time); 74 % of it in the backward pass, 11 % in
    aten::linear; part of it is torch.profiler itself (a third of the step where that was measured)
@@ -75,9 +75,6 @@ before its first op the GPU had nothing to do for 4.838 ms of ProfilerStep#8 (23
   GPU ops:   1420 (1110 dispatches, 310 copies)
   API calls: 1726
   Also:      25 ranges
-  Trust:     limited: the profiler itself takes a fifth to a half of the time in which the host
-             works: recording its 10598 calls and operators makes each 1 to 6 us longer; without the
-             profiler the program is faster; do not rely on idle time, steps and times of the host
 
 Kernels (10 of 44)
 Kernel                            Key  Calls  Total (us)      %  Duration  Mean (us)     p50     Max
@@ -325,8 +322,7 @@ fn every_command_of_the_page_on_automation_answers_in_json() {
     assert!(commands.len() > 5);
     for command in commands {
         let Run { answer, code, .. } = folder.run(command);
-        // Its profiler takes so much of the time that the verdict is `limited`.
-        assert_eq!(code, i32::from(command.contains("--health")), "{command}: {answer}");
+        assert_eq!(code, 0, "{command}: {answer}");
         let is_json = serde_json::from_str::<serde_json::Value>(&answer).is_ok();
         assert!(is_json || command.contains("--health"), "{command}: {answer}");
     }

@@ -275,27 +275,37 @@ fn profiled(wall: i64, part: i64, operators: i64) -> Torch {
 }
 
 #[test]
-fn a_profiler_that_takes_a_quarter_of_the_hosts_time_is_named() {
-    let (code, answer) = health(&profiled(10_000, 10_000, 90));
-    let said = "limited: the profiler itself takes a fifth to a half of the time in which the host works: recording its 892 calls";
+fn a_profiler_that_takes_half_of_the_time_is_named() {
+    let (code, answer) = health(&profiled(10_000, 10_000, 140));
+    let said =
+        "limited: the profiler itself takes about 42 % of the time, to record 1387 calls and operators";
     assert!(code == 1 && answer.contains(said), "{answer}");
     assert!(answer.contains("do not rely on idle time, steps and times of the host\n"), "{answer}");
-    assert_eq!(health(&profiled(10_000, 10_000, 70)), (0, "trust: good\n".to_owned()));
-    // Waiting does not make it less, until all of it is a small part of the time.
-    assert_eq!(health(&profiled(40_000, 10_000, 90)).0, 1);
-    assert_eq!(health(&profiled(80_000, 10_000, 90)), (0, "trust: good\n".to_owned()));
+    assert_eq!(health(&profiled(10_000, 10_000, 120)), (0, "trust: good\n".to_owned()));
+    // It takes nothing of the time in which the program waits.
+    assert_eq!(health(&profiled(40_000, 10_000, 140)), (0, "trust: good\n".to_owned()));
     // A GPU with enough work waits for no profiler.
-    let mut busy = profiled(10_000, 10_000, 90);
+    let mut busy = profiled(10_000, 10_000, 140);
     busy.launch(20, 9);
     busy.kernel("gemm", (60, 8_000), 9);
     assert_eq!(health(&busy), (0, "trust: good\n".to_owned()));
 }
 
 #[test]
+fn an_operator_that_does_next_to_nothing_shows_how_dear_the_profiler_is() {
+    let with_scale = |length| {
+        let mut torch = profiled(10_000, 10_000, 60);
+        (0..20).for_each(|at| torch.host("cpu_op", "aten::as_strided", (105 + at * 400, length), 0));
+        health(&torch).0
+    };
+    assert_eq!([with_scale(1), with_scale(2)], [0, 1]);
+}
+
+#[test]
 fn the_profilers_own_rows_count_as_its_cost() {
     // The runtime's own work is not the profiler's.
     for (name, length, code) in
-        [("Buffer Flush", 4_000, 1), ("Buffer Flush", 2_000, 0), ("Lazy Function Loading", 4_000, 0)]
+        [("Buffer Flush", 8_000, 1), ("Buffer Flush", 6_000, 0), ("Lazy Function Loading", 8_000, 0)]
     {
         let mut torch = profiled(20_000, 10_000, 20);
         torch.host("overhead", name, (100, length), 0);
@@ -529,9 +539,8 @@ fn healthy_real_captures_are_good_and_a_profiler_that_doubles_the_step_is_named(
     for trace in traces {
         let name = trace.file_name().unwrap().to_string_lossy().into_owned();
         let run = crate::Run::of(folder.program("--health").arg(&trace));
-        // The step is 28 to 50 % shorter without the profiler, that of `requests` without the time in which it waits.
-        let is_slowed =
-            ["adam_loop", "serial_streams", "requests.json"].iter().any(|slowed| name.starts_with(slowed));
+        // Its step is 50 % shorter without the profiler, those of the others by at most 42 %.
+        let is_slowed = name == "adam_loop.json.gz";
         let has_hole = name.contains("sglang");
         assert_eq!(run.code, i32::from(is_slowed || has_hole), "{name}: {}", run.answer);
         assert_eq!(run.answer.contains("limited: the profiler itself"), is_slowed, "{name}: {}", run.answer);
