@@ -53,7 +53,8 @@ impl BeforeFirst {
             let category = if range.category.is_some() { range.category } else { range.name };
             let label = tables.strings.get(category);
             let length = range.duration?;
-            let holds = range.start <= calls.start[call] && calls.start[call] - range.start < length;
+            let holds =
+                range.start <= calls.start[call] && calls.start[call].saturating_sub(range.start) < length;
             (holds && range.process == process && label.starts_with(STEP))
                 .then(|| (range.start, length, label.to_owned()))
         });
@@ -61,11 +62,14 @@ impl BeforeFirst {
             Some((begin, ..)) => *begin,
             None => rows(tables, call).map(|row| row.start).min()?,
         };
-        let (ns, of) = (until - begin, step.as_ref().map_or(end - begin, |(_, length, _)| *length));
+        let (ns, of) = (
+            until.saturating_sub(begin),
+            step.as_ref().map_or(end.saturating_sub(begin), |(_, length, _)| *length),
+        );
         if ns <= 0 || (ns as f64) < NOTABLE * of as f64 {
             return None;
         }
-        let overlap = |row: &Row| (row.end.min(until) - row.start.max(begin)).max(0);
+        let overlap = |row: &Row| row.end.min(until).saturating_sub(row.start.max(begin)).max(0);
         let waits = |row: &Row| cause_of_function(tables.strings.get(row.name)) == Some(Cause::Synchronise);
         let of_calls = (0..calls.len()).map(|at| call_row(tables, at, call));
         let waited: i64 =
@@ -75,7 +79,7 @@ impl BeforeFirst {
         }
         let innermost = rows(tables, call)
             .filter(|row| row.is_of_thread && overlap(row) >= ns - ns / 2)
-            .min_by_key(|row| (row.end - row.start, row.start));
+            .min_by_key(|row| (row.end.saturating_sub(row.start), row.start));
         Some(Self {
             ns,
             share: ns as f64 / of as f64,
