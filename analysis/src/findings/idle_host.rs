@@ -15,6 +15,9 @@ const ALL: f64 = 0.9;
 /// How many things that the host does are findings of their own.
 const MOST: usize = 3;
 
+/// How many of them may be at one place.
+const LOOKED_AT: usize = 8;
+
 /// The activity that keeps the host from launching, else its place: operators of one function or range are one thing.
 fn occupation(part: &Part<'_>, shared: usize) -> (Option<Activity>, Option<String>) {
     match part.activity {
@@ -30,8 +33,17 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
         None => part.loss.kind == LossKind::Stall,
     });
     let shared = shared(&stalls);
-    let groups = stalls.by_key(|part| occupation(part, shared)).into_iter().take(MOST);
-    groups.filter_map(|((activity, _), lost)| finding(activity, &lost)).collect()
+    let groups = stalls.by_key(|part| occupation(part, shared)).into_iter().take(LOOKED_AT);
+    // What several ranges do at one place is one thing.
+    let mut things: Vec<(Option<Activity>, String, Lost<'_>)> = Vec::new();
+    for ((activity, _), lost) in groups {
+        let at = lost.at();
+        match things.iter_mut().find(|(of, place, _)| (*of, place) == (activity, &at) && !at.is_empty()) {
+            Some((.., thing)) => thing.add(lost),
+            None => things.push((activity, at, lost)),
+        }
+    }
+    things.into_iter().take(MOST).filter_map(|(activity, _, lost)| finding(activity, &lost)).collect()
 }
 
 /// How many of the outermost ranges hold nearly all of the time: these tell nothing apart.

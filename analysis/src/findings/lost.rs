@@ -60,6 +60,10 @@ impl<'a> Lost<'a> {
         groups
     }
 
+    pub(super) fn add(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
     pub(super) fn parts(&self) -> &[Part<'a>] {
         &self.parts
     }

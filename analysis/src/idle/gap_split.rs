@@ -4,9 +4,10 @@ use rtl_schema::NameId;
 
 use super::blocked::{BlockingCall, BlockingCalls};
 use super::cause::Cause;
+use super::first_times::FirstTime;
 use super::losses::{LossKind, Losses, LostPart, Site};
 use super::paths::{PathId, SpanKind};
-use super::pieces::Piece;
+use super::pieces::{FIRST_TIME, Piece};
 use super::tally::{Gap, Tally};
 
 /// Code of a thread that takes so long in ns between two calls, and [`UNUSUAL`] times as long as usual, is no part of its pace.
@@ -43,7 +44,7 @@ pub(super) struct GapSplit<'a> {
 
 impl GapSplit<'_> {
     pub(super) fn add(&mut self, piece: Piece) {
-        let Piece { cause, start, end, within, path, call, is_call, .. } = piece;
+        let Piece { cause, start, end, within, path, call, is_call, first_time, .. } = piece;
         let is_code = cause == Cause::Host;
         if !is_code {
             self.add_code();
@@ -72,7 +73,10 @@ impl GapSplit<'_> {
         }
         let kind = match cause {
             Cause::Loading => LossKind::Blocking(cause),
-            _ if is_call && self.is_first && length >= STALL => LossKind::First,
+            _ if is_call && first_time == FirstTime::Yes && length >= FIRST_TIME => LossKind::First,
+            _ if is_call && self.is_first && first_time != FirstTime::No && length >= STALL => {
+                LossKind::First
+            }
             _ if is_call && length >= LONG_LAUNCH => LossKind::Stall,
             _ => LossKind::Pace,
         };
@@ -98,10 +102,12 @@ impl GapSplit<'_> {
             let skipped = piece.length().min(borne);
             borne -= skipped;
             // What an operator does before the first op of a kernel is done once; a range or Python may do anything.
-            let kind = match length >= self.stall {
-                true if self.is_first && piece.innermost == Some(SpanKind::Operator) => LossKind::First,
-                true => LossKind::Stall,
-                false => LossKind::Pace,
+            let is_once = self.is_first && piece.innermost == Some(SpanKind::Operator);
+            let kind = match piece.first_time {
+                FirstTime::Yes if length >= FIRST_TIME => LossKind::First,
+                FirstTime::Unknown if length >= self.stall && is_once => LossKind::First,
+                _ if length >= self.stall => LossKind::Stall,
+                _ => LossKind::Pace,
             };
             let site = Site { path: piece.path, call: NameId::NONE };
             self.lose(kind, site, [piece.start.saturating_add_unsigned(skipped), piece.end]);

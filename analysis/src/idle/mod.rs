@@ -5,6 +5,7 @@
 
 mod blocked;
 mod cause;
+mod first_times;
 mod gap_split;
 mod gpu;
 mod losses;

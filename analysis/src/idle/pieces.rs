@@ -3,11 +3,18 @@
 use rtl_schema::NameId;
 
 use super::cause::Cause;
+use super::first_times::FirstTime;
 use super::paths::{PathId, Paths, SpanKind};
 use super::threads::{Call, Span, Thread, Threads};
 
 /// A thread that needs less than this from one launch to the next, in ns, is launching.
 const BACK_TO_BACK: u64 = 100_000;
+
+/// Shorter things in ns are not asked whether they are done for the first time.
+pub(super) const FIRST_TIME: u64 = 100_000;
+
+/// An operator that takes this many times as long as a gap does not explain it by taking as long as usual.
+const MUCH_LONGER: u64 = 4;
 
 /// A part of a gap in ns, and where the thread was.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +33,8 @@ pub(super) struct Piece {
     pub(super) blocked: Option<u64>,
     /// False of the thread's own code between two calls.
     pub(super) is_call: bool,
+    /// States if the operators around the thread, or its call, do something for the first time.
+    pub(super) first_time: FirstTime,
 }
 
 impl Piece {
@@ -41,6 +50,8 @@ pub(super) struct Cursor {
     call: usize,
     /// How many calls have been reported if they block.
     reported: usize,
+    /// The length in ns of the gap that is being split.
+    gap: u64,
     spans: SpanCursor,
     /// Follows the main thread of the process, where this thread is in no span: it works for that one.
     main: SpanCursor,
@@ -58,6 +69,7 @@ impl Cursor {
         mut each: impl FnMut(Piece),
     ) {
         let call = |at: usize| thread.calls.get(at).map(|&row| threads.call(row));
+        self.gap = to.wrapping_sub(from) as u64;
         let mut before = self.call.checked_sub(1).and_then(call);
         let mut moment = from;
         while let Some(next) = call(self.call) {
@@ -85,7 +97,14 @@ impl Cursor {
                 let seen = if end > moment { moment } else { next.start.max(self.spans.moment) };
                 let length = next.end.wrapping_sub(next.start) as u64;
                 let place = self.place(threads, thread, paths, seen);
+                let first_time = match place.first_time {
+                    FirstTime::Unknown if end.wrapping_sub(moment) as u64 >= FIRST_TIME => {
+                        threads.first_time_of_call(thread.process, &next)
+                    }
+                    known => known,
+                };
                 each(Piece {
+                    first_time,
                     call_end: next.end,
                     blocked: blocks.then_some(length),
                     is_call: true,
@@ -107,15 +126,15 @@ impl Cursor {
 
     /// The place of the thread; in no span, the chain of the main thread.
     fn place(&mut self, threads: &Threads<'_>, thread: &Thread, paths: &mut Paths, moment: i64) -> Place {
-        let spans = self.spans.at(threads, thread, moment);
+        let mut spans = self.spans.at(threads, thread, moment);
         let within = spans.name();
-        let mut chain = spans.path(paths);
-        if chain.0 == PathId::NONE {
+        if spans.open.is_empty() {
             let moment = moment.max(self.main.moment);
-            chain = self.main.at(threads, threads.get(thread.main), moment).path(paths);
+            spans = self.main.at(threads, threads.get(thread.main), moment);
         }
-        let (path, innermost) = chain;
-        Place { within, path, innermost }
+        let (path, innermost) = spans.path(paths);
+        let first_time = spans.first_time(threads, thread, self.gap);
+        Place { within, path, innermost, first_time }
     }
 
     fn between(
@@ -159,12 +178,13 @@ struct Place {
     within: NameId,
     path: PathId,
     innermost: Option<SpanKind>,
+    first_time: FirstTime,
 }
 
 impl Place {
     /// A piece between two calls, in ns.
     fn piece(self, cause: Cause, [start, end]: [i64; 2], call: NameId) -> Piece {
-        let Self { within, path, innermost } = self;
+        let Self { within, path, innermost, first_time } = self;
         Piece {
             cause,
             start,
@@ -176,6 +196,7 @@ impl Place {
             call_end: end,
             blocked: None,
             is_call: false,
+            first_time,
         }
     }
 }
@@ -229,6 +250,23 @@ impl SpanCursor {
             *path = Some(outer);
         }
         (outer, self.open.last().map(|(span, _)| span.kind))
+    }
+
+    /// Tells if one of them does something for the first time, in a gap of `gap` ns: the innermost one that can be compared decides.
+    fn first_time(&self, threads: &Threads<'_>, thread: &Thread, gap: u64) -> FirstTime {
+        if gap < FIRST_TIME {
+            return FirstTime::Unknown;
+        }
+        let length = |span: &Span| span.end.wrapping_sub(span.start) as u64;
+        let long = self.open.iter().rev().map(|(span, _)| span).filter(|span| length(span) >= FIRST_TIME);
+        for span in long {
+            match threads.first_time_of(thread.process, span) {
+                FirstTime::Yes => return FirstTime::Yes,
+                FirstTime::No if length(span) <= gap.saturating_mul(MUCH_LONGER) => return FirstTime::No,
+                _ => {}
+            }
+        }
+        FirstTime::Unknown
     }
 
     /// The end of the time in which the innermost one stays the same.

@@ -6,6 +6,7 @@ use rtl_schema::{NameId, ProcessId, Tables};
 use rustc_hash::FxHashMap;
 
 use super::cause::{Cause, is_compilation, of_function};
+use super::first_times::{FirstTime, FirstTimes};
 use super::own_code::is_own_code;
 use super::paths::SpanKind;
 use super::queue_starts::QueueStarts;
@@ -25,6 +26,7 @@ const RANGES_OF_TORCH: [(&str, SpanKind); 2] =
 /// One thread: rows by start.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
+    pub(super) process: ProcessId,
     /// Calls that stand for a cause; one within another is left out, so their ends ascend.
     pub(super) calls: Vec<u32>,
     /// Operators, Python functions and ranges, numbered as [`Threads::span`] does.
@@ -70,6 +72,7 @@ pub(super) struct Threads<'a> {
     /// Indexed by name: the first start in ns of a kernel.
     first_starts: Vec<i64>,
     queue_starts: QueueStarts,
+    first_times: FirstTimes,
     /// Rows of calls that say they return early and do not.
     blocking: FxHashMap<u32, Cause>,
     /// The ends in ns of captures of graphs, by the row of the call that begins one: what is launched meanwhile is recorded and does
@@ -89,6 +92,7 @@ impl<'a> Threads<'a> {
             of_torch: Vec::new(),
             first_starts: Vec::new(),
             queue_starts: QueueStarts::default(),
+            first_times: FirstTimes::default(),
             blocking: FxHashMap::default(),
             captures: FxHashMap::default(),
         };
@@ -109,7 +113,7 @@ impl<'a> Threads<'a> {
             let rows = threads.outermost(rows);
             let usual = threads.usual_distance(&rows);
             let position = position_of(&mut threads.threads, key);
-            threads.threads[position] = Thread { calls: rows, usual, ..Thread::default() };
+            threads.threads[position] = Thread { process: key.0, calls: rows, usual, ..Thread::default() };
         }
         threads.add_spans();
         threads.find_main();
@@ -244,6 +248,23 @@ impl<'a> Threads<'a> {
 
     pub(super) fn is_first_of_queue(&self, op: Op) -> bool {
         self.queue_starts.is_first(self.tables, op)
+    }
+
+    /// Tells if an operator does something for the first time. A range or Python may do anything.
+    pub(super) fn first_time_of(&self, process: ProcessId, span: &Span) -> FirstTime {
+        match span.kind {
+            SpanKind::Operator => {
+                let ns = span.end.wrapping_sub(span.start) as u64;
+                self.first_times.of_operator(self.tables, (process, span.name), span.start, ns)
+            }
+            _ => FirstTime::Unknown,
+        }
+    }
+
+    /// Tells if a call does something for the first time.
+    pub(super) fn first_time_of_call(&self, process: ProcessId, call: &Call) -> FirstTime {
+        let ns = call.end.wrapping_sub(call.start) as u64;
+        self.first_times.of_call(self.tables, (process, call.name), call.start, ns)
     }
 
     #[inline]

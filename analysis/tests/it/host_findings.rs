@@ -164,3 +164,50 @@ fn time_before_the_first_op_is_stated_of_the_step_with_it() {
     call(&mut tables, 7, "hipDeviceSynchronize", 0, -28 * MS, -3 * MS);
     assert_eq!(found(&tables).headline.before_first, None);
 }
+
+/// Launches with an operator `aten::conv` of these lengths in ns around each, and kernels of their own names.
+fn operators_of(lengths: &[i64]) -> Tables {
+    let mut tables = Tables::default();
+    (0..20).for_each(|at| launch(&mut tables, "gemm", at * 20_000));
+    let mut moment = 2 * MS;
+    for (at, length) in lengths.iter().enumerate() {
+        operator(&mut tables, "aten::conv", [moment, moment + length + 8_000]);
+        launch(&mut tables, &format!("conv{at}"), moment + length);
+        moment += length + 2 * MS;
+    }
+    tables
+}
+
+#[test]
+fn an_operator_that_takes_as_long_again_does_nothing_for_the_first_time() {
+    let once = first(&operators_of(&[20 * MS, 10_000, 10_000, 10_000]));
+    assert_eq!(once.id, "first-call", "{}", once.sentence);
+    let first = first(&operators_of(&[20 * MS, 19 * MS]));
+    assert_eq!(first.id, "idle-host", "{}", first.sentence);
+    assert!(first.cost_ns > 38 * MS, "{}", first.sentence);
+}
+
+#[test]
+fn an_operator_is_done_for_the_first_time_although_its_kernel_is_not() {
+    let mut tables = operators_of(&[20 * MS, 10_000, 10_000, 10_000]);
+    let gemm = tables.strings.intern("gemm");
+    (0..tables.dispatches.len()).for_each(|row| tables.dispatches.name[row] = gemm);
+    assert_eq!(first(&tables).id, "first-call");
+}
+
+#[test]
+fn new_shapes_are_tuned_again_and_again() {
+    let mut tables = operators_of(&[20 * MS, 10_000, 18 * MS, 10_000, 19 * MS, 10_000]);
+    let gemm = tables.strings.intern("gemm");
+    (0..tables.dispatches.len()).for_each(|row| tables.dispatches.name[row] = gemm);
+    for row in 0..6 {
+        let shapes = tables.strings.intern(&format!("[{}, 64]", row / 2));
+        tables.operators.shapes.to_mut()[row] = shapes;
+    }
+    let tuned = first(&tables);
+    assert_eq!(tuned.id, "first-call", "{}", tuned.sentence);
+    assert!(tuned.cost_ns > 55 * MS, "{}", tuned.sentence);
+    // Without shapes half of the calls take as long.
+    tables.operators.shapes.map(|_| rtl_schema::NameId::NONE);
+    assert_ne!(first(&tables).id, "first-call");
+}
