@@ -68,8 +68,11 @@ formats! {
     "a PyTorch execution trace (Chakra)", "export the profile with `prof.export_chrome_trace(FILE)`",
         |head| is_json(head) && has(head, "\"nodes\"") && has(head, "\"rf_id\"");
     "a Jupyter notebook", OTHERS, |head| is_json(head) && has(head, "\"nbformat\"");
+    "a profile of the old torch.autograd.profiler, which states neither streams nor launches",
+        "record with torch.profiler: `profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])`, `export_chrome_trace(FILE)`",
+        |head| is_json(head) && has(head, "\"CPU functions\"") && has(head, "\"ph\"");
     "Chrome's trace format without events of a known profiler",
-        "rtl reads it of torch.profiler, JAX, rocprof and rtl-convert",
+        "rtl reads Chrome traces of torch.profiler, JAX, rocprof and rtl-convert",
         |head| is_json(head) && (has(head, "\"traceEvents\"") || has(head, "\"ph\""));
     "JSON without a trace", "", is_json;
 }

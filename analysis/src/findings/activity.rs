@@ -148,9 +148,7 @@ impl Activity {
 
     pub(super) fn help(self) -> &'static str {
         match self {
-            Self::LoadingData => {
-                "load ahead of time: more workers of the loader, prefetching, cheaper decoding, data in memory or pinned"
-            }
+            Self::LoadingData => "load ahead of time",
             Self::CollectingGarbage => {
                 "collect at moments that you choose (`gc.freeze()` after set-up, `gc.disable()` and a collection every few \
                  hundred steps)"

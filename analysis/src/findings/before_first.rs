@@ -4,6 +4,7 @@ use rtl_schema::{NameId, Tables};
 use serde::{Deserialize, Serialize};
 
 use super::inputs::Inputs;
+use super::words::{percent, time};
 use crate::base::ops::Op;
 use crate::idle::{Cause, cause_of_function};
 use crate::names::span_names::span_name;
@@ -37,6 +38,17 @@ struct Row {
 }
 
 impl BeforeFirst {
+    /// `Before its first op the GPU had nothing to do for 218 ms of ProfilerStep#6 (57.0 %), most at preprocess`.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let of = match &self.within {
+            Some(step) => format!(" of {step} ({})", percent(self.share)),
+            None => String::new(),
+        };
+        let place = self.place.as_ref().map_or_else(String::new, |place| format!(", most at {place}"));
+        format!("Before its first op the GPU had nothing to do for {}{of}{place}", time(self.ns))
+    }
+
     /// The time before the first op of a trace of one process; `None` where that is short, where nothing ties the op to a call, and
     /// where the host waited for a GPU that must have been busy.
     pub(super) fn of(inputs: &Inputs<'_>) -> Option<Self> {

@@ -33,20 +33,27 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let share = percent(finding.share);
     let of_it = match waited as f64 >= MUCH * alone as f64 {
         true => format!(
-            ": {} of that they wait for late ranks, and {} is transfer ({share} of the wall time)",
+            ": {} of that is waiting for late ranks, and {} is transfer (hiding it wins at most {share} of the wall time)",
             time(waited),
             time(finding.cost_ns),
         ),
-        false => format!(" ({share} of the wall time){}", waiting(inputs)),
+        false => format!(" (hiding that wins at most {share} of the wall time){}", waiting(inputs)),
     };
     let kernel = most(inputs);
+    let is_hidden = alone.saturating_mul(2) < collectives;
+    let sample = match inputs.is_sampled {
+        true => "; the file is a sample, and kernels beside them may be missing",
+        false => "",
+    };
     let help = Help {
+        is_hidden,
+        may_have_experts: || inputs.analysis.tables.strings.iter().any(|(_, text)| names_experts(text)),
         is_incomplete: job::missing(inputs.analysis.ranks(), inputs.analysis.tables).is_some(),
         kernel,
     };
     vec![Finding {
         sentence: format!(
-            "collectives run for {}{}, {part} with no other kernel beside them{of_it}{}",
+            "collectives run for {}{}, {part} with no other kernel beside them{of_it}{sample}{}",
             time(collectives),
             inputs.each(),
             kernel.map_or_else(String::new, |kernel| format!("; most in {}", inputs.display(kernel))),
@@ -67,19 +74,31 @@ fn most<'a>(inputs: &Inputs<'a>) -> Option<&'a str> {
 }
 
 /// The advice for a collective.
-struct Help<'a> {
+struct Help<'a, F> {
+    /// They run beside kernels for most of their time.
+    is_hidden: bool,
+    /// Names of the trace say that a mixture of experts runs.
+    may_have_experts: F,
     /// Ranks have no trace.
     is_incomplete: bool,
     kernel: Option<&'a str>,
 }
 
-impl Help<'_> {
+impl<F: Fn() -> bool> Help<'_, F> {
     fn text(&self) -> String {
         let name = self.kernel.unwrap_or_default().to_ascii_lowercase();
         let is_any = |words: &[&str]| words.iter().any(|word| name.contains(word));
         let how = match () {
-            () if is_any(&["sendrecv", "alltoall", "all_to_all"]) => {
+            () if is_any(&["sendrecv", "alltoall", "all_to_all"]) && (self.may_have_experts)() => {
                 "exchange while other work runs: tokens in two halves, experts that all ranks share, the next micro batch"
+            }
+            () if is_any(&["sendrecv", "alltoall", "all_to_all"]) => {
+                "exchange while other work runs (the next batch ahead of time, the batch in two parts), and less of it: fewer bytes an \
+                 element, fewer and larger exchanges"
+            }
+            () if self.is_hidden => {
+                "most of it is hidden already: look at the collectives that are not (the last bucket, the first after a step), and send \
+                 less"
             }
             () if is_any(&["allgather", "all_gather", "reducescatter", "reduce_scatter"]) => {
                 "fetch the next shard while a layer computes (prefetching), with fewer and larger shards"
@@ -96,19 +115,26 @@ impl Help<'_> {
     }
 }
 
-/// `, which may be ...`: how much of that may be waiting for other ranks.
+/// Returns whether a name is one of a mixture of experts.
+fn names_experts(name: &str) -> bool {
+    let mut words = name.split(|c: char| !c.is_ascii_alphabetic());
+    name.contains("xpert") || name.contains("MoE") || words.any(|word| word.eq_ignore_ascii_case("moe"))
+}
+
+/// `; how much of it is waiting ...`: how much of that may be waiting for other ranks.
 fn waiting(inputs: &Inputs<'_>) -> String {
     let analysis = inputs.analysis;
     if let Some((missing, of)) = job::missing(analysis.ranks(), analysis.tables) {
         let has = if missing == 1 { "has" } else { "have" };
         return format!(
-            ", which may be transfer or waiting for late ranks: {missing} of {of} ranks {has} no trace, and without it that cannot \
-             be told"
+            "; only the traces of all ranks tell how much of it is waiting for late ranks: {missing} of {of} {has} none"
         );
     }
     match (inputs.job.is_some(), analysis.ranks().ranks.len() > 1) {
-        (true, _) => ", of which next to nothing is waiting for late ranks".to_owned(),
-        (false, true) => ", which may be waiting: the calls of different ranks do not match".to_owned(),
-        (false, false) => ", which may be waiting: the traces of all ranks would tell".to_owned(),
+        (true, _) => "; next to nothing of it is waiting for late ranks".to_owned(),
+        (false, true) => "; some of it may be waiting for late ranks, whose calls do not match".to_owned(),
+        (false, false) => {
+            "; only the traces of all ranks tell how much of it is waiting for late ranks".to_owned()
+        }
     }
 }

@@ -3,8 +3,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::before_first::BeforeFirst;
+use super::host_only::HostOnly;
 use super::inputs::Inputs;
-use super::words::percent;
+use super::words::{counted, percent, time};
 use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::Gpu;
 use crate::names::categories::{COLLECTIVE, OTHER};
@@ -73,16 +74,18 @@ pub struct Headline {
     /// Part of the time of all kernels that this category has, 0 to 1.
     #[serde(default)]
     pub first_category_share: f64,
+    /// The work of the host, of a trace without an op of a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostOnly>,
 }
 
 impl Headline {
-    /// Which kernels hold the time, and what tuning the first would gain; `first` is its name for people. `span_ns` is the time of a
-    /// trace that is much longer than the wall time of its GPUs.
+    /// Which kernels hold the time, and what tuning the first would gain; `first` is its name for people.
     #[must_use]
-    pub fn kernels_sentence(&self, first: &str, span_ns: Option<i64>) -> String {
+    pub fn kernels_sentence(&self, first: &str) -> String {
         let has_collectives = self.collective_kernel_share >= SMALL;
         let collectives = match has_collectives {
-            true => format!(" (collectives {} of it)", percent(self.collective_kernel_share)),
+            true => format!("; collectives hold {}", percent(self.collective_kernel_share)),
             false => String::new(),
         };
         let share = percent(self.first_kernel_share);
@@ -95,28 +98,29 @@ impl Headline {
         if self.kernels > 1 {
             text += &match has_collectives {
                 true if self.first_kernel_share < TINY => String::new(),
-                true => format!("; of the others {first} holds most, {share}"),
+                true => format!(", and of the others {first} most, {share}"),
                 false => format!("; {first} alone holds {share}"),
             };
         }
-        let (whole_ns, whole) = span_ns.map_or((self.wall_ns, "wall time"), |span| (span, "whole trace"));
-        let gain = if whole_ns == 0 { 0.0 } else { self.first_kernel_gain_ns as f64 / whole_ns as f64 };
+        let wall = self.wall_ns;
+        let gain = if wall == 0 { 0.0 } else { self.first_kernel_gain_ns as f64 / wall as f64 };
         if gain >= SMALL_GAIN {
-            text += &format!(": at twice the speed it would save at most {} of the {whole}", percent(gain));
+            text += &format!(": at twice the speed it would save {} of the wall time", percent(gain));
         }
         text
     }
 
     /// States what follows where no cause costs `least` of the wall time: on a busy GPU its kernels are the limit, on another one nothing can be
-    /// told from that.
+    /// told from that. `is_part` where the trace has much time without ops before or after them.
     #[must_use]
-    pub fn nothing_notable(&self, least: f64) -> String {
+    pub fn nothing_notable(&self, least: f64, is_part: bool) -> String {
         let least = format!("{:.0} % of the wall time or more", least * 100.0);
         let a_gpu = if self.gpus > 1 { "the GPUs are" } else { "the GPU is" };
         if self.busy_share < BUSY {
             let idle = percent(1.0 - self.busy_share);
-            return format!("no single cause costs {least}, but {a_gpu} idle for {idle} of it");
+            return format!("No single cause costs {least}, but {a_gpu} idle for {idle} of it");
         }
+        let nothing = if is_part { "From the first op to the last" } else { "Nothing notable:" };
         let category = match &self.first_category {
             Some(category) if self.kernels > 1 && category != OTHER => {
                 format!(" ({category}: {} of the kernel time)", percent(self.first_category_share))
@@ -124,10 +128,31 @@ impl Headline {
             _ => String::new(),
         };
         format!(
-            "nothing notable: no cause costs {least}. {} the limit: only faster or fewer kernels save time{category}",
+            "{nothing} no cause costs {least}. {} the limit{category}; whether the kernels could be faster is not judged here",
             a_gpu.replacen("the", "The", 1),
         )
     }
+
+    /// States what a trace without an op of a GPU has.
+    #[must_use]
+    pub fn without_gpu(&self) -> String {
+        let host = self.host.clone().unwrap_or_default();
+        let HostOnly { operators, operators_ns, first_operator, first_operator_ns, calls } = host;
+        let calls = match calls {
+            0 => String::new(),
+            calls => format!("; {} of the GPU's runtime", counted(calls, "call", "calls")),
+        };
+        match first_operator {
+            Some(first) => format!(
+                "No work of a GPU is recorded: {} on the CPU run for {}, longest {first} with {}{calls}",
+                counted(operators, "operator", "operators"),
+                time(operators_ns),
+                time(first_operator_ns),
+            ),
+            None => format!("No work of a GPU is recorded, and no operator of the CPU{calls}"),
+        }
+    }
+
     pub(super) fn of(inputs: &Inputs<'_>) -> Self {
         let gpus = inputs.gpus();
         let count = gpus.len().max(1) as i64;
@@ -181,6 +206,7 @@ impl Headline {
             before_first: BeforeFirst::of(inputs),
             first_category: first_category.map(|(category, _)| category.to_owned()),
             first_category_share: first_category.map_or(0.0, |(_, time)| part_of_kernels(time)),
+            host: gpus.is_empty().then(|| HostOnly::of(inputs.analysis.tables)),
         }
     }
 }
@@ -199,24 +225,24 @@ mod tests {
             wall_ns: 1_000,
             ..Headline::default()
         };
-        headline.kernels_sentence("k", None)
+        headline.kernels_sentence("k")
     }
 
     #[test]
     fn the_sentence_on_kernels_fits_their_number_and_leaves_small_gains_out() {
         assert_eq!(
             sentence([1, 1], 1.0, 0.0, 500),
-            "k holds all of the kernel time: at twice the speed it would save at most 50.0 % of the wall time"
+            "k holds all of the kernel time: at twice the speed it would save 50.0 % of the wall time"
         );
         assert_eq!(
             sentence([1, 80], 0.005, 0.936, 1),
-            "1 of 80 kernels holds 80 % of the kernel time (collectives 93.6 % of it); of the others k holds most, 0.5 %"
+            "1 of 80 kernels holds 80 % of the kernel time; collectives hold 93.6 %, and of the others k most, 0.5 %"
         );
         assert_eq!(
             sentence([3, 3], 0.35, 0.0, 4),
             "3 kernels hold all of the kernel time; k alone holds 35.0 %"
         );
-        assert!(sentence([3, 9], 0.35, 0.0, 5).ends_with("at most 0.5 % of the wall time"));
+        assert!(sentence([3, 9], 0.35, 0.0, 5).ends_with("would save 0.5 % of the wall time"));
     }
 
     #[test]
@@ -228,9 +254,9 @@ mod tests {
             first_category_share: 0.87,
             ..Headline::default()
         };
-        let busy = headline(0.97).nothing_notable(0.03);
+        let busy = headline(0.97).nothing_notable(0.03, false);
         assert!(busy.contains("The GPU is the limit") && busy.contains("gemm: 87.0 %"), "{busy}");
-        let idle = headline(0.5).nothing_notable(0.03);
-        assert!(!idle.contains("nothing notable") && idle.contains("idle for 50.0 %"), "{idle}");
+        let idle = headline(0.5).nothing_notable(0.03, false);
+        assert!(!idle.contains("Nothing notable") && idle.contains("idle for 50.0 %"), "{idle}");
     }
 }

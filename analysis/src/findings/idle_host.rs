@@ -3,10 +3,12 @@
 use rustc_hash::FxHashMap;
 
 use super::activity::Activity;
+use super::advice::{Around, Framework, loading};
 use super::finding::Finding;
 use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Part;
+use crate::gpu_time::operators::Callers;
 use crate::idle::{LossKind, SpanKind};
 
 /// From this part of the time on it is all of it.
@@ -17,6 +19,9 @@ const MOST: usize = 3;
 
 /// How many of them may be at one place.
 const LOOKED_AT: usize = 8;
+
+/// The prefix of operators that compute.
+const ATEN: &str = "aten::";
 
 /// The activity that keeps the host from launching, else its place: operators of one function or range are one thing.
 fn occupation(part: &Part<'_>, shared: usize) -> (Option<Activity>, Option<String>) {
@@ -43,7 +48,7 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
             None => things.push((activity, at, lost)),
         }
     }
-    things.into_iter().take(MOST).filter_map(|(activity, _, lost)| finding(activity, &lost)).collect()
+    things.into_iter().take(MOST).filter_map(|(activity, _, lost)| finding(inputs, activity, &lost)).collect()
 }
 
 /// How many of the outermost ranges hold nearly all of the time: these tell nothing apart.
@@ -64,17 +69,21 @@ fn shared(stalls: &Lost<'_>) -> usize {
     (0..).take_while(|&depth| holds_all(depth)).count()
 }
 
-fn finding(activity: Option<Activity>, lost: &Lost<'_>) -> Option<Finding> {
+fn finding(inputs: &Inputs<'_>, activity: Option<Activity>, lost: &Lost<'_>) -> Option<Finding> {
     let id = match activity {
         Some(Activity::WaitingForWork) => "idle-waiting",
         Some(Activity::Communicating) => "exposed-comm",
         _ => "idle-host",
     };
     let finding = lost.finding(id)?;
-    let work = Work::of(lost);
+    let work = Work::of(inputs, lost);
     let sentence = activity.map_or(work.sentence(), Activity::sentence);
     let at = if activity.is_none() && work == Work::Unrecorded { String::new() } else { lost.at() };
-    let help = activity.map_or(work.help(), Activity::help);
+    let help = match activity {
+        Some(Activity::LoadingData) => loading(lost).to_owned(),
+        Some(activity) => activity.help().to_owned(),
+        None => work.help(inputs, lost),
+    };
     Some(Finding {
         sentence: format!(
             "{sentence}: {}{at}{}{}{}",
@@ -84,9 +93,21 @@ fn finding(activity: Option<Activity>, lost: &Lost<'_>) -> Option<Finding> {
             lost.thread()
         ),
         look: "rtl-summary --section idle,gaps TRACE".to_owned(),
-        help: help.to_owned(),
+        help,
         ..finding
     })
+}
+
+/// Returns whether the op after the longest gap was launched in this operator.
+fn launches(inputs: &Inputs<'_>, lost: &Lost<'_>, operator: &str) -> bool {
+    let tables = inputs.analysis.tables;
+    let Some(part) = lost.parts().iter().max_by_key(|part| part.loss.longest.ns) else { return false };
+    let callers = Callers::of(tables);
+    let after = part.loss.longest.after;
+    let innermost = callers.of_op(tables, after.track(tables), after.correlation(tables));
+    let chain = std::iter::successors(Some(innermost), |&row| Some(callers.parent(row)));
+    let mut names = chain.map_while(|row| tables.operators.name.get(row as usize));
+    names.any(|&name| tables.strings.get(name) == operator)
 }
 
 /// Work of the host where no name states an activity.
@@ -94,6 +115,8 @@ fn finding(activity: Option<Activity>, lost: &Lost<'_>) -> Option<Finding> {
 enum Work {
     /// Nothing of it is recorded.
     Unrecorded,
+    /// One operator, which launches nothing.
+    Operator,
     /// Operators and Python of torch, which launch nothing for long.
     Framework,
     /// Anything else.
@@ -101,12 +124,16 @@ enum Work {
 }
 
 impl Work {
-    fn of(lost: &Lost<'_>) -> Self {
+    fn of(inputs: &Inputs<'_>, lost: &Lost<'_>) -> Self {
         let (mut unrecorded, mut framework) = (0, 0);
+        let mut operators: FxHashMap<&str, u64> = FxHashMap::default();
         for part in lost.parts() {
             match part.places.spans(part.loss.site.path).next() {
                 None if !part.loss.site.call.is_some() => unrecorded += part.ns,
-                Some((_, SpanKind::Operator)) => framework += part.ns,
+                Some((name, SpanKind::Operator)) => {
+                    framework += part.ns;
+                    *operators.entry(name).or_default() += if name.starts_with(ATEN) { part.ns } else { 0 };
+                }
                 Some((name, SpanKind::Python)) if name.contains("torch/") || name.contains("torch._C") => {
                     framework += part.ns;
                 }
@@ -116,6 +143,9 @@ impl Work {
         let is_most = |ns: u64| ns > lost.total_ns() / 2;
         match () {
             () if is_most(unrecorded) => Self::Unrecorded,
+            () if operators.iter().any(|(name, &ns)| is_most(ns) && !launches(inputs, lost, name)) => {
+                Self::Operator
+            }
             () if is_most(framework) => Self::Framework,
             () => Self::Other,
         }
@@ -123,26 +153,41 @@ impl Work {
 
     fn sentence(self) -> &'static str {
         match self {
-            Self::Unrecorded => "the GPU waits for the host, which records nothing there",
+            Self::Unrecorded => "the GPU waits for the host, of which the trace shows nothing meanwhile",
+            Self::Operator => "the GPU waits for the host, which is in an operator that launches nothing",
             Self::Framework => {
-                "the GPU waits for the host, which launches nothing for long in code of the framework"
+                "the GPU waits for the host, which launches nothing for long while it is in code of the framework"
             }
             Self::Other => "the GPU waits for the host, which is busy with something else",
         }
     }
 
-    fn help(self) -> &'static str {
+    fn help(self, inputs: &Inputs<'_>, lost: &Lost<'_>) -> String {
+        let tables = inputs.analysis.tables;
+        let framework = Framework::of(tables);
         match self {
             Self::Unrecorded => {
-                "record Python functions (`with_stack`) or ranges to see what the host does there, then move it out of the loop or \
-                 into another thread"
+                let record = match framework {
+                    Framework::Torch if tables.python_frames.is_empty() => "Python functions (`with_stack`) or ranges",
+                    _ => "ranges",
+                };
+                format!(
+                    "record {record} to see what the host does there, then move it out of the loop or into another thread"
+                )
+            }
+            Self::Operator => {
+                "that operator seems to compute on the CPU: let the GPU do it (`device=`), or do it once before the loop".to_owned()
             }
             Self::Framework => {
-                "let the framework do less between launches (fused or foreach optimizers, torch.compile), or launch the whole step as \
-                 one graph"
+                let around = Around::new(inputs, lost);
+                let less = if around.is_compiled() { "" } else { framework.fusion() };
+                format!(
+                    "let the framework do less between launches{less}, or launch the whole step as one graph{}",
+                    around.remedies()
+                )
             }
             Self::Other => {
-                "move what the host does there out of the loop, into another thread or process, or ahead of time"
+                "move what the host does there out of the loop, into another thread or process, or ahead of time".to_owned()
             }
         }
     }

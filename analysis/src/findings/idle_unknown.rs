@@ -35,7 +35,7 @@ fn unrecorded(inputs: &Inputs<'_>) -> Option<Finding> {
     Some(Finding {
         sentence,
         look: "rtl-summary --section gaps,queues TRACE".to_owned(),
-        help: format!("nobody can use this time; {}", remedy("holes", dialect)),
+        help: format!("this time is probably not lost, only not recorded; {}", remedy("holes", dialect)),
         ..finding
     })
 }

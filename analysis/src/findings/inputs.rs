@@ -10,7 +10,7 @@ use super::job::Job;
 use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
 use crate::idle::GpuIdle;
-use crate::trust::{Holes, is_sampled};
+use crate::trust::{Health, Holes, PROFILER_COST, is_sampled};
 use crate::{Analysis, DisplayNames};
 
 /// The most characters of a kernel name in a sentence.
@@ -19,6 +19,7 @@ const NAME: usize = 60;
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
     pub(super) analysis: &'a Analysis<'a>,
+    pub(super) health: &'a Health,
     /// Ranks with matched collectives; none where there is one rank, or nothing of several matches.
     pub(super) job: Option<Job<'a>>,
     losses: Vec<Part<'a>>,
@@ -31,7 +32,7 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn of(analysis: &'a Analysis<'a>) -> Self {
+    pub(super) fn of(analysis: &'a Analysis<'a>, health: &'a Health) -> Self {
         let has_collectives = analysis.sweep().gpus.iter().any(|gpu| gpu.collective_ns > 0);
         let losses = analysis.idle().iter().enumerate().flat_map(|(gpu, idle)| {
             let places = Places { tables: analysis.tables, losses: &idle.losses };
@@ -47,7 +48,7 @@ impl<'a> Inputs<'a> {
         let holes = analysis.idle().iter().map(|idle| Holes::new(analysis.tables, idle)).collect();
         let job = |ranks| Job::new(ranks, &analysis.sweep().gpus, analysis.tables, &mut losses);
         let job = analysis.compared().map(job);
-        Self { analysis, job, losses, is_sampled, holes, first_calls: OnceCell::new() }
+        Self { analysis, health, job, losses, is_sampled, holes, first_calls: OnceCell::new() }
     }
 
     /// GPUs with at least one op, by number.
@@ -99,6 +100,12 @@ impl<'a> Inputs<'a> {
         let (graphs, launches) = (count(&having("GraphLaunch")), count(&having("Launch")));
         let ops = tables.dispatches.len();
         graphs > 0 && ops.saturating_sub(launches - graphs) * 2 >= ops
+    }
+
+    /// Returns what the verdict says of the cost of torch.profiler.
+    pub(super) fn profiler_cost(&self) -> Option<&'a str> {
+        let cost = self.health.reasons.iter().find(|reason| reason.id == PROFILER_COST);
+        cost.map(|reason| reason.sentence.as_str())
     }
 
     /// The wall times of all GPUs in ns.
@@ -161,7 +168,7 @@ mod tests {
         let track = tables.tracks.intern(Track { agent: AgentId(0), ..Track::default() });
         let dispatch = Dispatch { track, duration: Some(1), ..Dispatch::default() };
         (0..dispatches).for_each(|_| tables.dispatches.push(dispatch));
-        Inputs::of(&Analysis::new(&tables, &Categories::default())).launches_graphs()
+        Inputs::of(&Analysis::new(&tables, &Categories::default()), &Health::default()).launches_graphs()
     }
 
     #[test]

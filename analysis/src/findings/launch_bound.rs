@@ -2,16 +2,15 @@
 
 use std::cmp::Reverse;
 
-use rtl_schema::Dialect;
-use rtl_schema::{NameId, Tables};
 use rustc_hash::FxHashMap;
 
+use super::advice::{Around, Framework, is_between_graphs};
 use super::finding::Finding;
 use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Places;
 use super::words::time;
-use crate::idle::{LossKind, Losses, PathId, Paths, SpanKind};
+use crate::idle::{LossKind, Losses, PathId, SpanKind};
 
 /// From this part of the time on it is most of it.
 const MOST: f64 = 0.5;
@@ -39,35 +38,27 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
 }
 
 fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding {
-    let work = Work::of(inputs, lost);
+    let around = Around::new(inputs, lost);
+    let work = Work::of(inputs, lost, &around);
     let places = Chains::new(inputs).places();
     let waits = finding.cost_ns.saturating_sub(lost.idle_ns(&finding));
     let (hosts, waits) = match waits > 0 {
         true => (
             "the hosts of all ranks launch ops more slowly than their GPUs run them",
-            format!(" and {} in collectives for ranks whose hosts are as slow", time(waits)),
+            format!(" and waiting for each other in collectives for {}", time(waits)),
         ),
         false => ("the host launches ops more slowly than the GPU runs them", String::new()),
     };
+    let profiler = inputs.profiler_cost().map_or_else(String::new, |cost| format!("; {cost}"));
     Finding {
         sentence: format!(
-            "{hosts}: {}{}{places}{}",
+            "{hosts}: {}{}{places}{profiler}",
             lost.idle_and(&finding, &waits),
             lost.when_slow(),
-            profiler(inputs)
         ),
         look: "rtl-summary --section idle,launches,queues TRACE".to_owned(),
-        help: work.help().to_owned(),
+        help: work.help(inputs, &around),
         ..finding
-    }
-}
-
-/// A caveat where the recorder itself makes the host slow: no constant cost an event tells how much in a capture.
-fn profiler(inputs: &Inputs<'_>) -> &'static str {
-    let tables = inputs.analysis.tables;
-    match tables.info.dialect == Dialect::Kineto && !tables.operators.is_empty() {
-        true => "; part of it is torch.profiler itself (a third of the step where that was measured)",
-        false => "",
     }
 }
 
@@ -87,16 +78,10 @@ enum Work {
 }
 
 impl Work {
-    fn of(inputs: &Inputs<'_>, lost: &Lost<'_>) -> Self {
-        let (mut calls, mut operators, mut compiled) = (0, 0, 0);
-        let compiled_chains: Vec<Vec<bool>> =
-            inputs.idle().iter().map(|gpu| are_compiled(inputs.analysis.tables, &gpu.losses.paths)).collect();
+    fn of(inputs: &Inputs<'_>, lost: &Lost<'_>, around: &Around) -> Self {
+        let (mut calls, mut operators) = (0, 0);
         for part in lost.parts() {
             let innermost = part.places.spans(part.loss.site.path).next();
-            let position = part.loss.site.path.position();
-            if position.is_some_and(|position| compiled_chains[part.gpu][position]) {
-                compiled += part.ns;
-            }
             if part.loss.site.call.is_some() {
                 calls += part.ns;
             } else if innermost.is_some_and(|(_, kind)| kind == SpanKind::Operator) {
@@ -105,46 +90,42 @@ impl Work {
         }
         let is_most = |ns: u64| ns as f64 >= MOST * lost.total_ns() as f64;
         match () {
-            () if inputs.launches_graphs() => Self::Graphs,
-            () if is_most(compiled) => Self::Compiled,
+            () if is_between_graphs(inputs) => Self::Graphs,
+            () if around.is_compiled() => Self::Compiled,
             () if is_most(calls) => Self::Calls,
             () if is_most(operators + calls) => Self::Operators,
             () => Self::Other,
         }
     }
 
-    fn help(self) -> &'static str {
-        match self {
+    fn help(self, inputs: &Inputs<'_>, around: &Around) -> String {
+        let tables = inputs.analysis.tables;
+        let fusion = Framework::of(tables).fusion();
+        let graph = match inputs.launches_graphs() && self != Self::Graphs {
+            true => "capture what is launched one by one here, too",
+            false => "launch the ops as one graph",
+        };
+        let help = match self {
             Self::Graphs => {
-                "graphs are in use already: do less between two graphs, or have one graph for what several launch now"
+                "graphs are in use already: do less between two graphs, or have one graph for what several launch now".to_owned()
+            }
+            Self::Compiled if tables.strings.iter().any(|(_, text)| text.starts_with("triton_")) => {
+                "the code is compiled already: launch it as one graph (torch.compile's mode `reduce-overhead`), and compile larger \
+                 regions where it has breaks"
+                    .to_owned()
             }
             Self::Compiled => {
-                "the code is compiled already: launch it as one graph (torch.compile's mode `reduce-overhead`), and compile larger \
-                 regions with fewer breaks"
+                "the compiled code launches its ops one by one: use a backend that fuses them (inductor), then launch it as one graph"
+                    .to_owned()
             }
-            Self::Calls => "launch the ops as one graph, fuse small kernels, or give each launch more work",
-            Self::Operators => {
-                "launch the ops as one graph, fuse small kernels (torch.compile, fused or foreach optimizers), or give each \
-                 launch more work"
-            }
+            Self::Calls => format!("{graph}, fuse small kernels, or give each launch more work"),
+            Self::Operators => format!("{graph}, fuse small kernels{fusion}, or give each launch more work"),
             Self::Other => {
-                "take what the host does between launches out of the loop, then launch the ops as one graph or fuse them \
-                 (torch.compile)"
+                format!("take what the host does between launches out of the loop; then {graph}, or fuse small kernels{fusion}")
             }
-        }
+        };
+        help + &around.remedies()
     }
-}
-
-/// Words of spans that run what torch.compile has made.
-const COMPILED: [&str; 4] = ["torchinductor", "Torch-Compiled Region", "CompiledFxGraph", "CompiledFunction"];
-
-/// For each chain: whether it runs what torch.compile has made.
-fn are_compiled(tables: &Tables, paths: &Paths) -> Vec<bool> {
-    let mut known: FxHashMap<NameId, bool> = FxHashMap::default();
-    paths.values(false, |outer, name, _| {
-        let is_compiled = || COMPILED.iter().any(|word| tables.strings.get(name).contains(word));
-        outer || *known.entry(name).or_insert_with(is_compiled)
-    })
 }
 
 /// Where ops are launched: the operators, ranges and functions of the program around each launch, outermost first.

@@ -7,10 +7,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
-use super::place::Part;
+use super::place::{OUTSIDE, Part};
 use super::rhythm::Rhythm;
 use super::words::{counted, percent, time};
 use crate::base::ops::Op;
+use crate::gpu_time::ranges::Repeated;
 use crate::idle::LostPart;
 use crate::names::span_names::span_name;
 use crate::trust::Evidence;
@@ -154,7 +155,10 @@ impl<'a> Lost<'a> {
             Some((_, ns)) if ns * 2 < self.total_ns() => self.around().or(most.and_then(|(place, _)| place)),
             most => most.and_then(|(place, _)| place),
         };
-        most.map_or_else(String::new, |place| format!(", most at {place}"))
+        most.map_or_else(String::new, |place| match place.as_str() {
+            OUTSIDE => ", most of it outside of operators and calls".to_owned(),
+            place => format!(", most at {place}"),
+        })
     }
 
     /// The outermost span with at least half of the time, or one within with nearly as much: that of several places.
@@ -186,7 +190,8 @@ impl<'a> Lost<'a> {
     /// The steps that have it; `None` where the trace has no steps.
     pub(super) fn rhythm(&self) -> Option<Rhythm> {
         let analysis = self.inputs.analysis;
-        let steps = analysis.steps().filter(|steps| steps.are_steps(analysis.tables))?;
+        let steps =
+            analysis.steps().filter(|steps| steps.are_steps(analysis.tables) && self.has_several(steps))?;
         // Without the moments of most of the time there is no telling.
         let listed: u64 = self.parts.iter().flat_map(|part| &part.loss.moments).map(|moment| moment.ns).sum();
         if (listed as f64) < LISTED_PART * self.total_ns() as f64 {
@@ -199,6 +204,17 @@ impl<'a> Lost<'a> {
         Rhythm::new(analysis.tables, steps, moments)
     }
 
+    /// Returns whether several steps have time between the first and the last op of the GPUs: else naming one says nothing.
+    fn has_several(&self, steps: &Repeated) -> bool {
+        let gpus = self.inputs.gpus();
+        let first = gpus.iter().map(|gpu| gpu.start_ns).min().unwrap_or(0);
+        let last = gpus.iter().map(|gpu| gpu.end_ns).max().unwrap_or(0);
+        self.inputs.analysis.processes().iter().any(|&process| {
+            let spans = (0..steps.count(process)).filter_map(|number| steps.span(process, number));
+            spans.filter(|&(start, end)| start < last && end > first).nth(1).is_some()
+        })
+    }
+
     /// `, in every fourth step`; nothing where the trace has no steps.
     pub(super) fn when(&self) -> String {
         self.rhythm().map_or_else(String::new, |rhythm| format!(", {rhythm}"))
@@ -207,7 +223,9 @@ impl<'a> Lost<'a> {
     /// `, in step 1 only`: when the host is slower than the GPU; nothing where that is regular.
     pub(super) fn when_slow(&self) -> String {
         let analysis = self.inputs.analysis;
-        let Some(steps) = analysis.steps() else { return String::new() };
+        let Some(steps) = analysis.steps().filter(|steps| self.has_several(steps)) else {
+            return String::new();
+        };
         let moments = self.inputs.idle().iter().flat_map(|gpu| {
             let thread = gpu.losses.iter().find_map(|loss| loss.longest.thread);
             let process = thread.map_or(ProcessId(0), |(process, _)| process);
@@ -235,8 +253,9 @@ impl<'a> Lost<'a> {
         let thread = |part: &Part<'_>| part.loss.longest.thread;
         let Some((process, tid)) = self.longest().next().and_then(thread) else { return String::new() };
         let mut others = self.inputs.losses().iter().filter_map(thread);
-        // Other numbers are handles of a runtime, not threads that a user finds.
-        let tid = tid.filter(|tid| (1..=MOST_THREADS).contains(tid));
+        // Other numbers are handles of a runtime, not threads that a user finds; the main thread is the one that he expects.
+        let pid = self.inputs.analysis.tables.processes.get(process.index()).and_then(|process| process.pid);
+        let tid = tid.filter(|tid| (1..=MOST_THREADS).contains(tid) && Some(*tid) != pid);
         match tid.filter(|tid| others.any(|(of, other)| of == process && other != Some(*tid))) {
             Some(tid) => format!(", in thread {tid}"),
             None => String::new(),

@@ -5,6 +5,7 @@
 //! `RULES`.
 
 mod activity;
+mod advice;
 mod alloc_in_loop;
 mod before_first;
 mod blocking_copy;
@@ -14,6 +15,7 @@ mod exposed_comm;
 mod finding;
 mod first_call;
 mod headline;
+mod host_only;
 mod idle_host;
 mod idle_queued;
 mod idle_sync;
@@ -36,6 +38,7 @@ mod words;
 pub use self::before_first::BeforeFirst;
 pub use self::finding::{Finding, LEAST, WORTH};
 pub use self::headline::Headline;
+pub use self::host_only::{HostOnly, RECORD_THE_GPU};
 use self::inputs::Inputs;
 use crate::Analysis;
 use crate::trust::Health;
@@ -74,7 +77,7 @@ pub struct Findings {
 /// Applies every rule. `health` is that of the trace.
 #[must_use]
 pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
-    let inputs = Inputs::of(analysis);
+    let inputs = Inputs::of(analysis, health);
     let mut findings: Vec<Finding> =
         RULES.iter().flat_map(|rule| rule(&inputs)).filter(|finding| finding.share >= LEAST).collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.total_ns));

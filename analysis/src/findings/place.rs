@@ -6,6 +6,9 @@ use super::activity::Activity;
 use crate::idle::{Loss, Losses, PathId, Site, SpanKind};
 use crate::names::span_names::span_name;
 
+/// The place of a thread that is in nothing but a step.
+pub(super) const OUTSIDE: &str = "code outside of operators";
+
 /// The names around sites of one GPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Places<'a> {
@@ -42,7 +45,7 @@ impl<'a> Places<'a> {
             (Some(one), None) => one.to_string(),
             (None, Some(one)) => one.to_owned(),
             (None, None) if site.path == PathId::NONE => return None,
-            (None, None) => return Some("code outside of operators".to_owned()),
+            (None, None) => return Some(OUTSIDE.to_owned()),
         };
         let caller = self.own_function(site.path).map(span_name);
         Some(match caller.filter(|name| within.as_ref() != Some(name)) {

@@ -22,29 +22,32 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let (gain, wait) = (straggler.gain_ns as f64, straggler.others_wait_ns as f64);
+    let (cost, waited) = (time(finding.cost_ns), time(straggler.others_wait_ns));
+    let share = percent(finding.share);
     let won = match () {
         () if job.has_uneven_exchanges && matches!(straggler.late, Late::Computes(_)) => {
-            format!(", of which {} would be won with equal shares of the exchanges", time(finding.cost_ns))
+            format!(
+                "The others would win {cost} ({share} of the wall time) if all ranks received equally much"
+            )
         }
-        () if gain < ALL * wait => {
-            format!(", of which {} would be won: then the next rank is the slowest", time(finding.cost_ns))
-        }
-        () if ALL * gain > wait => format!(
-            ", and their kernels take longer beside collectives that wait: {} would be won",
-            time(finding.cost_ns)
+        () if gain < ALL * wait => format!(
+            "The others wait {waited} each and would win {cost} ({share} of the wall time): then the next rank is the slowest"
         ),
-        () => String::new(),
+        () if ALL * gain > wait => format!(
+            "The others would win {cost} ({share} of the wall time): they wait, and kernels beside collectives that wait are slower"
+        ),
+        () => format!(
+            "The others wait {waited} each for it with nothing beside that ({share} of the wall time)"
+        ),
     };
     let longer = differences(inputs, job, straggler.rank);
     vec![Finding {
         sentence: format!(
-            "{} arrives last in {} of {} collectives{}; the others wait {} each with nothing beside it{won} ({} of the wall time)",
+            "{} arrives last in {} of {} collectives{}. {won}",
             rank.name,
             rank.clock_free_last,
             rank.collectives,
             why(inputs, job, straggler, &longer),
-            time(straggler.others_wait_ns),
-            percent(finding.share),
         ),
         ranks: rank.rank.into_iter().collect(),
         gpus: vec![rank.gpu],
@@ -88,15 +91,7 @@ fn why(inputs: &Inputs<'_>, job: &Job<'_>, straggler: &Straggler, longer: &[Diff
             format!(", because it computes {} longer{}", time(ns), kernels(inputs, ns, longer))
         }
         Late::Host(ns) => {
-            let intervals = job.ranks.needs.intervals.max(1) as i64;
-            let own = job.ranks.needs.of(straggler.rank).map_or(0, |need| need.host_ns);
-            format!(
-                ", because its host needs {} longer ({} from one collective to the next, others {}){}",
-                time(ns),
-                time(own / intervals),
-                time((own - ns) / intervals),
-                lost()
-            )
+            format!(", because its host needs {} longer{}", time(ns), lost())
         }
         Late::Idle(ns) => format!(", because its GPU is idle {} longer{}", time(ns), lost()),
         Late::Unknown => String::new(),
@@ -160,5 +155,7 @@ pub(super) fn kernels(inputs: &Inputs<'_>, longer_ns: i64, differences: &[Differ
             }
         })
         .collect();
-    format!(", most of it in {}", named.join(" and in "))
+    // What is beside those that are longer may be shorter.
+    let most = if sum > longer_ns { ":" } else { ", most of it in" };
+    format!("{most} {}", named.join(" and "))
 }

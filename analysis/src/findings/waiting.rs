@@ -46,7 +46,7 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     vec![Finding {
         sentence: format!(
             "ranks are late in turn: of {} in which others wait, {}, because {why}; {}{} would be won if the last \
-             came when half of them do ({} of the wall time)",
+             rank were as early as the median one ({} of the wall time)",
             counted(needs.notable, "collective", "collectives"),
             named.join(", "),
             time(finding.cost_ns),

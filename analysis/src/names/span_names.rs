@@ -5,6 +5,8 @@ use std::borrow::Cow;
 /// A word with this number of letters and digits, of which some are digits, is a hash: the code that a compiler makes is named by one.
 const HASH: usize = 20;
 
+const PYBIND: &str = " of pybind11_builtins.";
+
 /// How much of a hash is shown.
 const SHOWN: usize = 6;
 
@@ -12,6 +14,8 @@ const SHOWN: usize = 6;
 pub(crate) fn span_name(name: &str) -> Cow<'_, str> {
     if let Some((start, address)) = name.split_once(" object at 0x") {
         let rest = address.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        // The type of pybind11's functions has a name of a hundred letters that says nothing.
+        let start = start.split_once(PYBIND).map_or(start, |(start, _)| start);
         return Cow::Owned(format!("{start}{rest}"));
     }
     if !words(name).any(is_hash) {
@@ -56,6 +60,10 @@ mod tests {
             (
                 "<built-in method run_backward of torch._C._EngineBase object at 0x7f5fca7b07e0>",
                 "<built-in method run_backward of torch._C._EngineBase>",
+            ),
+            (
+                "<built-in method _record_function_exit of pybind11_builtins.pybind11_detail_function_record_v1 object at 0x7f5f>",
+                "<built-in method _record_function_exit>",
             ),
             (
                 "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",

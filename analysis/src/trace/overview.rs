@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rtl_schema::table::{Agent, AgentKind, Process};
+use rtl_schema::table::{Agent, AgentKind, Direction, Process};
 use rtl_schema::{AgentId, Dialect, Durations, Tables, TraceInfo};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,9 @@ pub struct RowCounts {
     pub dispatches: u64,
     /// The number of copies and fills.
     pub copies: u64,
+    /// How many of these are fills.
+    #[serde(default)]
+    pub fills: u64,
     /// The number of barriers.
     pub barriers: u64,
     /// The number of API calls.
@@ -218,6 +221,7 @@ fn rows(tables: &Tables) -> RowCounts {
     RowCounts {
         dispatches: tables.dispatches.len() as u64,
         copies: tables.copies.len() as u64,
+        fills: tables.copies.iter().filter(|copy| copy.direction == Direction::Fill).count() as u64,
         barriers: tables.barriers.len() as u64,
         api_calls: tables.api_calls.len() as u64,
         ranges: tables.ranges.len() as u64 - markers,

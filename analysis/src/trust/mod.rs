@@ -36,6 +36,7 @@ mod window_end;
 pub use self::evidence::Evidence;
 pub(crate) use self::holes::Holes;
 pub(crate) use self::launched::Launched;
+pub(crate) use self::profiler::ID as PROFILER_COST;
 pub use self::reason::{Reason, Trust};
 pub(crate) use self::remedy::{remedy, with_calls};
 pub(crate) use self::sampled::is_sampled;
@@ -108,7 +109,8 @@ pub fn combined(parts: &[Health], ranks: Option<&Ranks>) -> Health {
 pub fn of_job(parts: &[Health], waited_and_busy: Option<(u64, u64)>) -> Health {
     let mut reasons: Vec<Reason> = Vec::new();
     for (input, part) in parts.iter().enumerate() {
-        let all = part.reasons.iter().filter(|reason| reason.trust > Trust::Good);
+        let is_told = |reason: &&Reason| reason.trust > Trust::Good || reason.id == profiler::ID;
+        let all = part.reasons.iter().filter(is_told);
         reasons.extend(all.map(|reason| Reason { input: Some(input), ..reason.clone() }));
     }
     reasons.extend(waited_and_busy.and_then(waiting::of_sums));

@@ -11,6 +11,9 @@ use super::reason::Reason;
 use crate::Analysis;
 use crate::base::union_length::UnionLength;
 
+/// The rule, whose sentence findings on a slow host repeat.
+pub(crate) const ID: &str = "profiler-cost";
+
 /// From this part of the wall time the estimate, which may be too low by a tenth, stands for half of it.
 const MUCH: f64 = 0.4;
 
@@ -40,22 +43,23 @@ const SLICES: u64 = 1 << 20;
 
 /// Time that the profiler takes, as far as the GPU waits for it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Cost {
+struct Cost {
     cost_ns: i64,
     wall_ns: i64,
-    /// The calls and operators that were recorded.
-    pub(crate) events: i64,
+    /// The calls and operators that were recorded, and the Python functions.
+    events: i64,
+    frames: i64,
 }
 
 impl Cost {
     /// The part of the wall time, 0 to 1.
-    pub(crate) fn share(self) -> f64 {
+    fn share(self) -> f64 {
         self.cost_ns as f64 / self.wall_ns.max(1) as f64
     }
 }
 
 /// The cost of torch.profiler, unless it is small.
-pub(crate) fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
+fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
     let tables = analysis.tables;
     if tables.info.dialect != Dialect::Kineto {
         return None;
@@ -84,19 +88,31 @@ pub(crate) fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
     let works_ns = slices.worked_ns().saturating_add(stated).min(wall_ns);
     // Idle time while the host does nothing is no cost of the profiler.
     let cost_ns = (stated.saturating_add(events) / processes).min(idle_ns.saturating_sub(wall_ns - works_ns));
-    is_worth(cost_ns).then_some(Cost { cost_ns, wall_ns, events: calls + operators })
+    let frames = slices.add(&tables.python_frames.start);
+    is_worth(cost_ns).then_some(Cost { cost_ns, wall_ns, events: calls + operators, frames })
 }
 
 pub(super) fn reason(analysis: &Analysis<'_>) -> Option<Reason> {
-    let cost = cost(analysis).filter(|cost| cost.share() >= MUCH)?;
+    let cost = cost(analysis)?;
+    let frames = match cost.frames {
+        0 => String::new(),
+        frames => format!(", {} Python functions", grouped(frames)),
+    };
     let sentence = format!(
-        "the profiler itself takes about {:.0} % of the time, to record {} calls and operators; without the \
-         profiler the program is faster",
+        "about {:.0} % of the wall time is torch.profiler itself ({} calls and operators{frames})",
         100.0 * cost.share(),
-        cost.events,
+        grouped(cost.events),
     );
     let (count, of) = (cost.cost_ns.unsigned_abs(), cost.wall_ns.unsigned_abs());
-    Some(Reason::new("profiler-cost", count, of, sentence))
+    Some(Reason::new(ID, count, of, sentence).remark_below(MUCH))
+}
+
+/// A count with thousands separators: `43,915`.
+fn grouped(count: i64) -> String {
+    let digits = count.to_string();
+    let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).collect();
+    let text = |group: &&[u8]| String::from_utf8_lossy(group).into_owned();
+    groups.iter().rev().map(text).collect::<Vec<_>>().join(",")
 }
 
 /// The median duration of [`SCALE`] in ns.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rtl_schema::{Durations, NameId, ProblemKind, ShapeId, Tables};
+use rtl_schema::{Dialect, Durations, NameId, ProblemKind, ShapeId, Tables};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +91,9 @@ pub struct Sanity {
     pub dispatches: DurationAnomalies,
     /// Copies with odd durations.
     pub copies: DurationAnomalies,
+    /// True where the file has whole microseconds, so that a length of zero is a short one.
+    #[serde(default)]
+    pub whole_microseconds: bool,
     /// API calls with odd durations; zero is normal for them.
     pub api_calls: DurationAnomalies,
     /// Ranges with odd durations; zero is a marker.
@@ -154,8 +157,10 @@ impl Sanity {
 pub fn check(analysis: &Analysis<'_>) -> Sanity {
     let (tables, sweep) = (analysis.tables, analysis.sweep());
     let (unresolved_names, unnamed) = nameless(tables, &analysis.names);
+    let dispatches = odd(&tables.dispatches.duration);
     Sanity {
-        dispatches: odd(&tables.dispatches.duration),
+        whole_microseconds: dispatches.zero > 0 && has_whole_microseconds(tables),
+        dispatches,
         copies: odd_rows(tables.copies.iter().map(|copy| copy.duration)),
         api_calls: odd(&tables.api_calls.duration),
         ranges: odd_rows(tables.ranges.iter().map(|range| range.duration)),
@@ -176,6 +181,13 @@ fn odd(durations: &Durations) -> DurationAnomalies {
     let zero = |rows: Range<usize>| durations.short()[rows].iter().filter(|&&short| short == 0).count();
     let zero = threads::map(parallel::stretches(durations.len()), zero).into_iter().sum::<usize>() as u64;
     DurationAnomalies { zero, ..odd_rows(durations.unusual().map(|(_, duration)| duration)) }
+}
+
+/// torch.profiler once wrote microseconds.
+fn has_whole_microseconds(tables: &Tables) -> bool {
+    let durations = &tables.dispatches.duration;
+    let is_whole = |row: usize| durations.valid(row).is_none_or(|ns| ns % 1_000 == 0);
+    tables.info.dialect == Dialect::Kineto && (0..durations.len()).all(is_whole)
 }
 
 fn odd_rows(durations: impl Iterator<Item = Option<i64>>) -> DurationAnomalies {

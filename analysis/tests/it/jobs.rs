@@ -185,7 +185,7 @@ fn no_kernel_is_named_where_many_share_the_difference() {
     let mut job = Job { kernels: vec![names.map(|name| (name, 50 * US)).to_vec(); 4], ..Job::new(4) };
     job.kernels[2].iter_mut().for_each(|kernel| kernel.1 += 10 * US);
     let straggler = only(&job.run().0, "straggler");
-    assert!(straggler.sentence.contains("it computes 4.00 ms longer; "), "{}", straggler.sentence);
+    assert!(straggler.sentence.contains("it computes 4.00 ms longer. "), "{}", straggler.sentence);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn sends_and_exchanges_of_ranks_are_matched() {
     assert_costs(&straggler, with, job.run().1);
     assert_eq!(straggler.ranks, [0]);
     let exposed = only(&tables, "exposed-comm");
-    let parts = "6.00 ms of that they wait for late ranks, and 2.00 ms is transfer";
+    let parts = "6.00 ms of that is waiting for late ranks, and 2.00 ms is transfer (hiding it wins at most";
     assert!(exposed.sentence.contains(parts), "{}", exposed.sentence);
 }
 
@@ -243,7 +243,7 @@ fn ranks_without_a_trace_are_counted_and_nobody_is_blamed_for_them() {
     job.kernels[2][0].1 += 3 * US;
     let (tables, _) = job.run();
     let exposed = only(&tables, "exposed-comm");
-    let missing = "4 of 8 ranks have no trace";
+    let missing = "waiting for late ranks: 4 of 8 have none";
     assert!(exposed.sentence.contains(missing), "{}", exposed.sentence);
     assert!(found(&tables).iter().all(|finding| finding.id != "straggler" && finding.id != "waiting"));
     // A group of fewer ranks lacks fewer.
@@ -252,7 +252,7 @@ fn ranks_without_a_trace_are_counted_and_nobody_is_blamed_for_them() {
     let group = Collective { ranks, size: Some(5), ..Collective::default() };
     tables.collectives.intern(group);
     let exposed = only(&tables, "exposed-comm");
-    assert!(exposed.sentence.contains("1 of 5 ranks has no trace"), "{}", exposed.sentence);
+    assert!(exposed.sentence.contains("waiting for late ranks: 1 of 5 has none"), "{}", exposed.sentence);
 }
 
 #[test]

@@ -184,6 +184,11 @@ fn a_file_of_a_known_format_is_called_by_its_name() {
             "Chrome's trace format without events",
             "torch.profiler",
         ),
+        (
+            b"[{\"name\": \"aten::slice\", \"ph\": \"X\", \"ts\": 1, \"pid\": \"CPU functions\"}]",
+            "a profile of the old torch.autograd.profiler",
+            "record with torch.profiler",
+        ),
         (b"  [1, 2]", "JSON without a trace", "rocprofv3"),
         (b"\x80\x04\x95..\x8c\x08segments\x94", "a PyTorch memory snapshot (pickle)", "export_chrome_trace"),
         (b"\x80\x02}q\x00.", "a Python pickle", "name a trace"),

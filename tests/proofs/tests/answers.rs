@@ -61,7 +61,11 @@ fn the_first_finding_states_the_cause_its_place_and_its_rhythm() {
             "launch-bound",
             &["54 % of it in the backward pass, 19 % in Optimizer.step#AdamW.step"],
         ),
-        ("kineto/h100/late_cause.json.gz", "idle-host", &["records nothing there", "in ProfilerStep#5 only"]),
+        (
+            "kineto/h100/late_cause.json.gz",
+            "idle-host",
+            &["the trace shows nothing meanwhile", "in ProfilerStep#5 only"],
+        ),
         ("kineto/h100/loader_workers.json.gz", "idle-host", &["data", "DataLoader"]),
         ("kineto/h100/requests.json.gz", "idle-waiting", &["wait_for_request", "in every step"]),
         ("kineto/h100/serial_streams.json.gz", "launch-bound", &["all of it in aten::mm"]),

@@ -85,7 +85,7 @@ fn the_kernel_of_one_rank_is_the_reason() {
 fn ranks_of_another_node_are_missing() {
     let Some(found) = case("one-node-of-two", 8) else { return };
     let exposed = get(&found, "exposed-comm");
-    assert!(exposed.sentence.contains("8 of 16 ranks have no trace"), "{}", exposed.sentence);
+    assert!(exposed.sentence.contains("waiting for late ranks: 8 of 16 have none"), "{}", exposed.sentence);
     assert!(!has(&found, "straggler") && !has(&found, "waiting"), "{found:#?}");
 }
 

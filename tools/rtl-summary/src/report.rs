@@ -86,6 +86,7 @@ impl Report {
     pub(crate) fn printed_kernels(&self, top: usize) -> Vec<&str> {
         let sections = &self.sections;
         let mut names: Vec<&str> = Vec::new();
+        names.extend(sections.headline.iter().filter_map(|headline| headline.first_kernel.as_deref()));
         for rows in sections.kernels.iter().chain(&sections.groups) {
             names.extend(rows.iter().map(|row| row.kernel.as_deref().unwrap_or(&row.name)));
         }

@@ -80,13 +80,16 @@ pub(super) fn section(view: &View<'_>) -> Section {
             p.verdict { (sentence(headline)) }
             @if let Some(kernel) = &headline.first_kernel {
                 p.note {
-                    (html_page::text(&headline.kernels_sentence(view.name(kernel), None))) "."
+                    (html_page::text(&headline.kernels_sentence(view.name(kernel)))) "."
                 }
             }
         }
         @if findings.is_empty() {
             @if let Some(headline) = &sections.headline {
-                p { (headline.nothing_notable(findings::LEAST)) "." }
+                p {
+                    @if headline.gpus > 0 { (headline.nothing_notable(findings::LEAST, false)) "." }
+                    @else { (html_page::text(&headline.without_gpu())) "; " (findings::RECORD_THE_GPU) "." }
+                }
             }
         } @else {
             ol.findings { @for finding in findings { (item(finding, view)) } }

@@ -27,27 +27,21 @@ pub(crate) static FINDINGS: Section = Section {
                 format!("findings and busy time are of whole GPUs: left out, because {flag} takes ops away");
             return vec![Block::Paragraphs(vec![Paragraph::from(text)])];
         }
-        let Some(headline) = report.sections.headline.as_ref().filter(|headline| headline.gpus > 0) else {
-            return Vec::new();
-        };
-        let mut paragraphs = vec![Paragraph::from(format!("GPU {}", times(headline, report)))];
+        let Some(headline) = report.sections.headline.as_ref() else { return Vec::new() };
         let printed = printed(report, view);
+        if headline.gpus == 0 {
+            return without_gpu(headline, report, &printed);
+        }
+        let mut paragraphs = vec![Paragraph::from(format!("GPU {}", times(headline, report)))];
         paragraphs.extend(printed.iter().enumerate().map(|(at, finding)| paragraph(at + 1, finding)));
         if printed.is_empty() {
             let least = if view.is_short { WORTH } else { findings::LEAST };
-            paragraphs.push(Paragraph::from(match without_ops(report) {
-                Some(_) => format!(
-                    "no cause costs {:.0} % of the time between the first and the last op; of the rest of the trace only the host is known",
-                    least * 100.0
-                ),
-                None => headline.nothing_notable(least),
-            }));
+            paragraphs.push(Paragraph::from(headline.nothing_notable(least, without_ops(report).is_some())));
         }
-        paragraphs.extend(headline.before_first.as_ref().map(before_first).map(Paragraph::from));
+        paragraphs.extend(headline.before_first.as_ref().map(BeforeFirst::sentence).map(Paragraph::from));
         // Of a trace that describes no run nothing should be tuned.
         let first = headline.first_kernel.as_ref().filter(|_| report.sections.trust != Some(Trust::Bad));
-        let span = without_ops(report).and(report.span).map(|(start, end)| end.saturating_sub(start));
-        let kernels = first.map(|first| headline.kernels_sentence(&view.kernel(first), span));
+        let kernels = first.map(|first| headline.kernels_sentence(&view.kernel(first)));
         paragraphs.extend(kernels.map(Paragraph::from));
         vec![Block::Paragraphs(paragraphs)]
     },
@@ -124,13 +118,18 @@ fn percent(share: f64) -> String {
     format!("{} %", units::fixed(share * 100.0, 1))
 }
 
-/// `before its first op the GPU had nothing to do for 218 ms of ProfilerStep#6 (57.1 %), most at preprocess`
-fn before_first(before: &BeforeFirst) -> String {
-    let BeforeFirst { ns, share, within, place } = before;
-    let within = within.as_deref().unwrap_or("the recording");
-    let place = place.as_ref().map_or_else(String::new, |place| format!(", most at {place}"));
-    let (ns, share) = (units::duration(*ns), percent(*share));
-    format!("before its first op the GPU had nothing to do for {ns} of {within} ({share}){place}")
+/// States the work of the host of a trace without ops, and how to record these; nothing where a filter has taken them away.
+fn without_gpu(headline: &Headline, report: &Report, findings: &[&Finding]) -> Vec<Block> {
+    if report.input.region.filtered {
+        return Vec::new();
+    }
+    let help = match findings.is_empty() {
+        true => vec![format!("help: {}", findings::RECORD_THE_GPU)],
+        false => Vec::new(),
+    };
+    let mut paragraphs = vec![Paragraph { text: headline.without_gpu(), details: help }];
+    paragraphs.extend(findings.iter().enumerate().map(|(at, finding)| paragraph(at + 1, finding)));
+    vec![Block::Paragraphs(paragraphs)]
 }
 
 /// `268.758 ms before the first op`, where that is much of the trace.

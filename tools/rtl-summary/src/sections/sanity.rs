@@ -40,7 +40,12 @@ fn remarks(sanity: &Sanity) -> Vec<String> {
             "{count} on a queue before the one before has ended, for {time} in all: kernels may start early, or beside each other"
         )
     };
-    is_ordinary.then(sentence).into_iter().collect()
+    let zero = sanity.dispatches.zero;
+    let short = || {
+        format!("{} of length zero: the file has whole microseconds", counted(zero, "dispatch", "dispatches"))
+    };
+    let shorter = (zero > 0 && sanity.whole_microseconds).then(short);
+    is_ordinary.then(sentence).into_iter().chain(shorter).collect()
 }
 
 fn warnings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String> {
@@ -51,7 +56,7 @@ fn warnings(sanity: &Sanity, origin: i64, view: RenderOptions<'_>) -> Vec<String
     }
     lines.extend(sanity.stray.iter().map(|stray| format!("{stray}, left out of all figures")));
     let kinds = [
-        ("dispatch", "dispatches", &sanity.dispatches, true),
+        ("dispatch", "dispatches", &sanity.dispatches, !sanity.whole_microseconds),
         ("copy", "copies", &sanity.copies, true),
         ("API call", "API calls", &sanity.api_calls, false),
         ("range", "ranges", &sanity.ranges, false),

@@ -132,7 +132,8 @@ fn list(numbers: &[i64]) -> String {
 fn ops(rows: &RowCounts) -> String {
     let kinds = kinds(&[
         (rows.dispatches, "dispatch", "dispatches"),
-        (rows.copies, "copy", "copies"),
+        (rows.copies - rows.fills.min(rows.copies), "copy", "copies"),
+        (rows.fills, "memset", "memsets"),
         (rows.barriers, "barrier", "barriers"),
     ]);
     let all = rows.dispatches + rows.copies + rows.barriers;

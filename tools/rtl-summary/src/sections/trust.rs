@@ -13,6 +13,8 @@ pub(crate) static TRUST: Section = Section {
     has_table: false,
     select: |select| {
         (select.links, select.ranges, select.api, select.operators) = (true, true, true, true);
+        // The profiler's cost counts them.
+        select.python = true;
     },
     parts: &[Part::Sweep],
     // `compute.rs` sets the fields: the verdict is about the whole trace, whatever the region of interest.
@@ -35,8 +37,9 @@ fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str
     let notes = report.input.info.iter().flat_map(|info| &info.notes);
     let notes: Vec<&String> = notes.collect();
     let is_new = |reason: &&Reason| !notes.contains(&&reason.sentence);
-    let reasons =
-        health.reasons.iter().filter(is_new).filter(|reason| is_chosen || reason.trust > Trust::Good);
+    // What limits a trace that is bad is of no use.
+    let is_worst = |reason: &&Reason| is_chosen || reason.trust > Trust::Good && reason.trust == health.trust;
+    let reasons = health.reasons.iter().filter(is_new).filter(is_worst);
     let words: Vec<(&str, String)> = sentences(reasons).into_iter().map(|line| ("Trust", line)).collect();
     match words.is_empty() && is_chosen {
         true => vec![("Trust", health.trust.label().to_owned())],
@@ -46,29 +49,29 @@ fn lines(health: &Health, report: &Report, is_chosen: bool) -> Vec<(&'static str
 
 /// One line for each reason, such as `limited: GPU events of 3 of 8 steps ...`. The first of several traces is quoted.
 pub(crate) fn sentences<'a>(reasons: impl Iterator<Item = &'a Reason>) -> Vec<String> {
-    let mut groups: Vec<(&Reason, usize)> = Vec::new();
+    let mut groups: Vec<(&Reason, Vec<usize>)> = Vec::new();
     for reason in reasons {
-        let is_same = |(first, _): &&mut (&Reason, usize)| {
+        let is_same = |(first, _): &&mut (&Reason, Vec<usize>)| {
             reason.input.is_some() && (first.trust, &first.id) == (reason.trust, &reason.id)
         };
         match groups.iter_mut().find(is_same) {
-            Some((_, others)) => *others += 1,
-            None => groups.push((reason, 0)),
+            Some((_, inputs)) => inputs.extend(reason.input),
+            None => groups.push((reason, reason.input.into_iter().collect())),
         }
     }
-    groups.into_iter().map(|(first, others)| sentence(first, others)).collect()
+    groups.into_iter().map(|(first, inputs)| sentence(first, &inputs)).collect()
 }
 
-fn sentence(reason: &Reason, others: usize) -> String {
+fn sentence(reason: &Reason, inputs: &[usize]) -> String {
     let weight = match reason.trust {
         Trust::Good => "remark",
         trust => trust.label(),
     };
-    let traces = match (reason.input, others) {
-        (None, _) => String::new(),
-        (Some(input), 0) => format!(", trace {}", input + 1),
-        (Some(input), 1) => format!(", trace {} and another one", input + 1),
-        (Some(input), others) => format!(", trace {} and {others} others", input + 1),
+    let traces = match inputs {
+        [] => String::new(),
+        [only] => format!(", trace {}", only + 1),
+        [one, other] => format!(", traces {} and {}", one + 1, other + 1),
+        [first, others @ ..] => format!(", trace {} and {} others", first + 1, others.len()),
     };
     let affects = match reason.affects.as_str() {
         "" => String::new(),

@@ -291,7 +291,7 @@ fn markdown_for_an_issue() {
 - 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
   - help: record the host's calls too: `` `rtl `` trace --mode `` hip` ``
   - look: rtl-summary --section gaps TRACE
-- 3 of 5 kernels hold 80 % of the kernel time; `gemm_backward` alone holds 48.8 %: at twice the speed it would save at most 17.9 % of the whole trace
+- 3 of 5 kernels hold 80 % of the kernel time; `gemm_backward` alone holds 48.8 %: at twice the speed it would save 20.6 % of the wall time
 - Recorder: rtl (layout rtl 1)
 - GPUs: GPU 0
 - Span: 1.120 us

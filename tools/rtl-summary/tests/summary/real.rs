@@ -54,25 +54,25 @@ Trace: gpt-loader.json.gz
 GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
 1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 47.0 ms in
    1141 gaps of 41.2 us (47.7 % of the wall time); 74 % of it in the backward pass, 11 % in
-   aten::linear; part of it is torch.profiler itself (a third of the step where that was measured)
-   help: launch the ops as one graph, fuse small kernels (torch.compile, fused or foreach
-         optimizers), or give each launch more work
+   aten::linear; about 33 % of the wall time is torch.profiler itself (10,598 calls and operators)
+   help: launch the ops as one graph, fuse small kernels (torch.compile), or give each launch
+         more work
    look: rtl-summary --section idle,launches,queues TRACE
 2. idle-host: the GPU waits for data that the host loads: idle for 19.5 ms in 4 gaps of 4.88 ms
    (19.8 % of the wall time), most at enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__,
-   in every step, after DtoH and before HtoD, in thread 461
-   help: load ahead of time: more workers of the loader, prefetching, cheaper decoding, data
-         in memory or pinned
+   in every step, after DtoH and before HtoD
+   help: let worker processes load ahead of time (the loader's `num_workers`); make decoding
+         and transforms cheaper
    look: rtl-summary --section idle,gaps TRACE
-before its first op the GPU had nothing to do for 4.838 ms of ProfilerStep#8 (23.4 %), most at
+Before its first op the GPU had nothing to do for 4.84 ms of ProfilerStep#8 (23.4 %), most at
    enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
 15 of 44 kernels hold 80 % of the kernel time; nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT
-   alone holds 12.7 %: at twice the speed it would save at most 1.7 % of the wall time
+   alone holds 12.7 %: at twice the speed it would save 1.7 % of the wall time
   Recorder:  torch.profiler (layout kineto-json 1)
   Processes: pid 461, `python3`
   GPUs:      GPU 0: NVIDIA H200
   Span:      103.620 ms
-  GPU ops:   1420 (1110 dispatches, 310 copies)
+  GPU ops:   1420 (1110 dispatches, 70 copies, 240 memsets)
   API calls: 1726
   Also:      25 ranges
 

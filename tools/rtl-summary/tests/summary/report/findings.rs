@@ -9,12 +9,13 @@ fn a_collective_that_waited_is_pointed_out() {
         str![[r#"
 Trace: collective-waits.db
 GPU busy 100.0 % of 17.001 s, collectives alone 17.000 s (100.0 %); trust good
-1. exposed-comm: collectives run for 17.0 s, all of it with no other kernel beside them (100.0 % of the wall time),
-   which may be waiting: the traces of all ranks would tell; most in ncclDevKernel_AllReduce_Sum_bf16_RING_LL
+1. exposed-comm: collectives run for 17.0 s, all of it with no other kernel beside them (hiding that wins at most
+   100.0 % of the wall time); only the traces of all ranks tell how much of it is waiting for late ranks; most in
+   ncclDevKernel_AllReduce_Sum_bf16_RING_LL
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, the batch in two parts where layers are split among ranks
    look: rtl-summary --by rank TRACE
-1 of 2 kernels holds 80 % of the kernel time (collectives 100.0 % of it)
+1 of 2 kernels holds 80 % of the kernel time; collectives hold 100.0 %
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      17.001 s
@@ -144,6 +145,9 @@ fn the_traced_program_used_no_gpu() {
         "only-markers",
         str![[r#"
 Trace: only-markers.db
+No work of a GPU is recorded, and no operator of the CPU
+   help: record the GPU too (torch.profiler: ProfilerActivity.CUDA, on AMD GPUs as well), with work of it between
+         start and end; a program without a call of the GPU's runtime ran on the CPU
   Recorder:  rtl (layout rtl 1)
   Span:      600 ns
   GPU ops:   0
@@ -167,6 +171,9 @@ fn nothing_was_recorded() {
         "empty",
         str![[r#"
 Trace: empty.db
+No work of a GPU is recorded, and no operator of the CPU
+   help: record the GPU too (torch.profiler: ProfilerActivity.CUDA, on AMD GPUs as well), with work of it between
+         start and end; a program without a call of the GPU's runtime ran on the CPU
   Recorder:  rtl (layout rtl 1)
   Span:      0 ns
   GPU ops:   0

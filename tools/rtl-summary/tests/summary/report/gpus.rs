@@ -12,8 +12,8 @@ GPU busy 90.0 % of 1.000 us, idle 100 ns (10.0 %); trust good
 1. idle-unknown: idle for 100 ns (10.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-2 kernels hold all of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save at most 25.0 % of
-   the wall time
+2 kernels hold all of the kernel time; softmax alone holds 55.6 %: at twice the speed it would save 25.0 % of the
+   wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.000 us
@@ -62,8 +62,8 @@ GPU busy 92.3 % of 1.300 us, idle 100 ns (7.7 %); trust good
 1. idle-unknown: idle for 100 ns (7.7 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-2 of 4 kernels hold 80 % of the kernel time; gemm alone holds 50.0 %: at twice the speed it would save at most 38.5 %
-   of the wall time
+2 of 4 kernels hold 80 % of the kernel time; gemm alone holds 50.0 %: at twice the speed it would save 38.5 % of the
+   wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.300 us
@@ -177,19 +177,21 @@ fn copies_of_known_and_unknown_size() {
         str![[r#"
 Trace: copies-both-ways.db
 GPU busy 55.2 % of 1.650 us: kernels 6.1 %, copies alone 49.1 %, idle 740 ns (44.8 %); trust good
-1. copies-alone: nothing but copies runs for 810 ns (49.1 % of the wall time), most of them device-to-device (1 copy)
-   help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
-         contiguous, or let a kernel copy what it reads anyway
+1. copies-alone: nothing but copies runs for 810 ns (49.1 % of the wall time), most of it device-to-device (1 copy),
+   host-to-device (3 copies) and device-to-host (1 copy)
+   help: write results where they are needed (in place, `out=`, static inputs of graphs), keep layouts contiguous,
+         or let a kernel copy what it reads anyway; copy from and to the host while kernels run (pinned memory, a stream
+         of its own, the next batch ahead of time), copy less, or keep the data on the GPU
    look: rtl-summary --section copies,gpus TRACE
 2. idle-unknown: idle for 740 ns (44.8 % of the wall time) for unknown causes: the trace has no calls of the host; 1
    of 5 gaps holds 400 ns of it and lies before +1.00 us, the longest before device-to-device
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-gemm holds all of the kernel time: at twice the speed it would save at most 3.0 % of the wall time
+gemm holds all of the kernel time: at twice the speed it would save 3.0 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.650 us
-  GPU ops:   7 (1 dispatch, 6 copies)
+  GPU ops:   7 (1 dispatch, 5 copies, 1 memset)
   API calls: 0
 
 Kernels
@@ -241,14 +243,14 @@ fn eight_gpus_line_up() {
         str![[r#"
 Trace: eight-gpus.db
 GPU busy 100.0 % of 365 ns (100.0 % to 100.0 % on 8 GPUs), collectives alone 265 ns (72.6 %); trust good
-1. exposed-comm: collectives run for 265 ns a GPU, all of it with no other kernel beside them (72.6 % of the wall
-   time), which may be waiting: the calls of different ranks do not match; most in
+1. exposed-comm: collectives run for 265 ns a GPU, all of it with no other kernel beside them (hiding that wins at
+   most 72.6 % of the wall time); some of it may be waiting for late ranks, whose calls do not match; most in
    ncclDevKernel_AllReduce_Sum_f32_RING_LL
    help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
          pass, the batch in two parts where layers are split among ranks
    look: rtl-summary --by rank TRACE
-2 kernels hold all of the kernel time (collectives 72.6 % of it); of the others gemm holds most, 27.4 %: at twice the
-   speed it would save at most 13.7 % of the wall time
+2 kernels hold all of the kernel time; collectives hold 72.6 %, and of the others gemm most, 27.4 %: at twice the
+   speed it would save 13.7 % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0 to 7
   Span:      400 ns

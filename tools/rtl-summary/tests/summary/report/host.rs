@@ -12,8 +12,8 @@ GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the fir
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 17.9 % of the whole trace
+3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save 20.6
+   % of the wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      1.120 us
@@ -77,12 +77,12 @@ GPU busy 75.0 % of 400 ns: kernels 62.5 %, copies alone 12.5 %, idle 100 ns (25.
 1. idle-unknown: idle for 100 ns (25.0 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-2. copies-alone: nothing but copies runs for 50 ns (12.5 % of the wall time), most of them device-to-device (1 copy)
-   help: write results where they are needed (in place, `out=`, the static inputs of graphs), keep layouts
-         contiguous, or let a kernel copy what it reads anyway
+2. copies-alone: nothing but copies runs for 50 ns (12.5 % of the wall time), most of it device-to-device (1 copy)
+   help: write results where they are needed (in place, `out=`, static inputs of graphs), keep layouts contiguous,
+         or let a kernel copy what it reads anyway
    look: rtl-summary --section copies,gpus TRACE
-1 of 2 kernels holds 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save at most 25.0
-   % of the wall time
+1 of 2 kernels holds 80 % of the kernel time; gemm alone holds 80.0 %: at twice the speed it would save 25.0 % of the
+   wall time
   Recorder:  rtl (layout rtl 1)
   GPUs:      GPU 0
   Span:      400 ns
@@ -139,18 +139,18 @@ GPU busy 79.2 % of 20.599 ms (79.2 % to 79.2 % on 2 GPUs): kernels 77.1 %, copie
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
 2. exposed-comm: collectives run for 6.78 ms a GPU, 2.14 ms of it with no other kernel beside them: 53.0 us of that
-   they wait for late ranks, and 2.08 ms is transfer (10.1 % of the wall time); most in ncclDevKernel_Generic_4
-   help: start collectives while kernels that do not need them still run: buckets of gradients during the backward
-         pass, the batch in two parts where layers are split among ranks
+   is waiting for late ranks, and 2.08 ms is transfer (hiding it wins at most 10.1 % of the wall time); most in
+   ncclDevKernel_Generic_4
+   help: most of it is hidden already: look at the collectives that are not (the last bucket, the first after a
+         step), and send less
    look: rtl-summary --by rank TRACE
-3. copies-alone: nothing but copies runs for 429 us a GPU (2.1 % of the wall time), most of them host-to-device (40
+3. copies-alone: nothing but copies runs for 429 us a GPU (2.1 % of the wall time), most of it host-to-device (40
    copies)
-   help: copy while kernels run (pinned memory, a stream of its own, the next batch ahead of time), copy less, or
-         keep the data on the GPU
+   help: copy from and to the host while kernels run (pinned memory, a stream of its own, the next batch ahead of
+         time), copy less, or keep the data on the GPU
    look: rtl-summary --section copies,gpus TRACE
-6 of 12 kernels hold 80 % of the kernel time (collectives 33.0 % of it); of the others
-   Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 holds most, 13.3 %: at twice the speed it would save at most 6.6 % of the wall
-   time
+6 of 12 kernels hold 80 % of the kernel time; collectives hold 33.0 %, and of the others
+   Cijk_Alik_Bjlk_BBS_BH_MT256x256x32 most, 13.3 %: at twice the speed it would save 6.6 % of the wall time
   Recorder:  rtl, mode standard (layout rtl 1)
   Processes: pid 4242, on node0, `python train.py`
   GPUs:      GPU 0, 1: AMD Instinct MI300X (gfx942)

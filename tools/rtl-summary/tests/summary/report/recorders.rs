@@ -17,8 +17,8 @@ GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the fir
 1. idle-unknown: idle for 150 ns (15.5 % of the wall time) for unknown causes: the trace has no calls of the host
    help: record the host's calls too: `rtl trace --mode hip`
    look: rtl-summary --section gaps TRACE
-3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 17.9 % of the whole trace
+3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save 20.6
+   % of the wall time
   Recorder:  rocm-trace-lite (layout rocm-trace-lite)
   GPUs:      GPU 0
   Span:      1.120 us
@@ -86,11 +86,11 @@ Trace: trace.rpd
 GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 150 ns in 3 gaps of 50 ns (15.5 %
    of the wall time); all of it in step
-   help: take what the host does between launches out of the loop, then launch the ops as one graph or fuse them
-         (torch.compile)
+   help: take what the host does between launches out of the loop; then launch the ops as one graph, or fuse small
+         kernels
    look: rtl-summary --section idle,launches,queues TRACE
-3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save at
-   most 17.9 % of the whole trace
+3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save 20.6
+   % of the wall time
   Recorder:  rocmProfileData (layout rpd-3)
   Processes: pid 4242
   GPUs:      GPU 0
