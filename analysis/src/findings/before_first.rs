@@ -52,6 +52,11 @@ impl BeforeFirst {
     /// The time before the first op of a trace of one process; `None` where that is short, where nothing ties the op to a call, and
     /// where the host waited for a GPU that must have been busy.
     pub(super) fn of(inputs: &Inputs<'_>) -> Option<Self> {
+        Self::measure(inputs).filter(|(_, waited)| !waited).map(|(before, _)| before)
+    }
+
+    /// The time before the first op, and whether the host waited for a GPU for most of it.
+    pub(super) fn measure(inputs: &Inputs<'_>) -> Option<(Self, bool)> {
         let tables = inputs.analysis.tables;
         let [process] = inputs.analysis.processes()[..] else { return None };
         let ops = inputs.analysis.order().agents.iter().min_by_key(|ops| ops.base(tables))?;
@@ -86,18 +91,20 @@ impl BeforeFirst {
         let of_calls = (0..calls.len()).map(|at| call_row(tables, at, call));
         let waited: i64 =
             of_calls.filter(|row| row.start < until && waits(row)).map(|row| overlap(&row)).sum();
-        if waited > ns / 2 {
-            return None;
-        }
         let innermost = rows(tables, call)
             .filter(|row| row.is_of_thread && overlap(row) >= ns - ns / 2)
             .min_by_key(|row| (row.end.saturating_sub(row.start), row.start));
-        Some(Self {
+        // A recorder that prepares records nothing.
+        if step.is_none() && innermost.is_none() && waited <= ns / 2 {
+            return None;
+        }
+        let before = Self {
             ns,
             share: ns as f64 / of as f64,
             within: step.map(|(.., label)| label),
             place: innermost.map(|row| span_name(tables.strings.get(row.name)).into_owned()),
-        })
+        };
+        Some((before, waited > ns / 2))
     }
 }
 

@@ -22,7 +22,10 @@ pub struct Finding {
     pub sentence: String,
     /// How much shorter a GPU's wall time would be without the cause, in ns: the mean of the GPUs concerned.
     pub cost_ns: i64,
-    /// `cost_ns` as a part of the mean wall time of these GPUs, 0 to 1.
+    /// Part of `cost_ns` that lies in the step with the first op before that op: the wall time of the GPUs does not have it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub before_ns: i64,
+    /// `cost_ns` as a part of the mean wall time of these GPUs, `before_ns` included, 0 to 1.
     pub share: f64,
     /// The numbers of the GPUs concerned, ascending; empty for all.
     pub gpus: Vec<i64>,
@@ -42,10 +45,20 @@ pub struct Finding {
     pub(super) by_gpu: Vec<i64>,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it")]
+pub(super) fn is_zero(ns: &i64) -> bool {
+    *ns == 0
+}
+
 impl Finding {
     /// A finding that costs each GPU its time in ns of `by_gpu`. Those that lose at least half as much as the one that loses most are
     /// concerned; the rule states the rest.
     pub(super) fn of_gpus(id: &str, inputs: &Inputs<'_>, by_gpu: Vec<i64>) -> Self {
+        Self::of_gpus_and(id, inputs, by_gpu, &[])
+    }
+
+    /// As [`Self::of_gpus`]; `before` is the part of the time of each GPU that lies before its first op.
+    pub(super) fn of_gpus_and(id: &str, inputs: &Inputs<'_>, by_gpu: Vec<i64>, before: &[i64]) -> Self {
         let most = by_gpu.iter().copied().max().unwrap_or(0);
         let gpus = inputs.gpus();
         let is_concerned = |ns: i64| most > 0 && ns >= most - most / 2;
@@ -54,16 +67,26 @@ impl Finding {
         let sum = |times: &mut dyn Iterator<Item = i64>| times.fold(0, i64::saturating_add);
         let total = sum(&mut concerned().map(|(_, &ns)| ns));
         let wall = sum(&mut concerned().map(|(gpu, _)| gpu.wall_ns));
+        let before = gpus.iter().zip(&by_gpu).zip(before).filter(|((_, ns), _)| is_concerned(**ns));
+        let before = sum(&mut before.map(|(_, &ns)| ns));
+        let wall = wall.saturating_add(before);
         let numbers = concerned().map(|(gpu, _)| gpu.gpu).collect();
         Self {
             id: id.to_owned(),
             cost_ns: total / count.max(1) as i64,
+            before_ns: before / count.max(1) as i64,
             share: if wall == 0 { 0.0 } else { total as f64 / wall as f64 },
             gpus: if count == gpus.len() { Vec::new() } else { numbers },
             total_ns: sum(&mut by_gpu.iter().copied()),
             by_gpu,
             ..Self::default()
         }
+    }
+
+    /// The part of the wall time, 0 to 1, that it has within that.
+    pub(super) fn share_of_wall(&self) -> f64 {
+        let wall = self.cost_ns as f64 / self.share - self.before_ns as f64;
+        if self.before_ns == 0 { self.share } else { (self.cost_ns - self.before_ns) as f64 / wall }
     }
 
     /// How many GPUs are concerned.

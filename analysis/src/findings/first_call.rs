@@ -3,17 +3,22 @@
 use rtl_schema::NameId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::finding::Finding;
+use super::finding::{Finding, LEAST};
 use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Part;
 use crate::idle::{Cause, LossKind, cause_of_function};
+use crate::overview::span;
 
 /// Memory that is allocated in no more gaps than these is set up once.
 const FEW: u64 = 2;
 
 /// From this part of the time on one call makes it.
 const MOST: u64 = 2;
+
+/// Time is over when this part of it has passed, and the rest is enough where it has one of this number of kernels.
+const OVER: f64 = 0.95;
+const ENOUGH: usize = 4;
 
 pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let is_set_up = sets_up(inputs);
@@ -44,17 +49,50 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
         true => {
             "find out what changes from step to step (shapes, types, new functions) and keep it the same; keep compiled code in a cache"
         }
-        false => {
-            "warm up before measuring (`--time steady`, the profiler's schedule), keep compiled code in a cache, avoid shapes that \
-             change"
-        }
+        false => "keep compiled code in a cache, avoid shapes that change",
+    };
+    let help = match again {
+        true => help.to_owned(),
+        false => format!(
+            "warm up before recording (the profiler's schedule){}; {help}",
+            later(inputs, &lost, &finding)
+        ),
     };
     vec![Finding {
         sentence: format!("{what}: {}{}{when}{}", lost.idle(&finding), lost.at(), lost.between()),
-        look: "rtl-summary --section gaps,idle TRACE; rtl-summary --by step TRACE".to_owned(),
-        help: help.to_owned(),
+        look: "rtl-summary --section gaps,idle TRACE".to_owned(),
+        help,
         ..finding
     }]
+}
+
+/// `, or look at what comes later: --time 402ms..`, where nearly all of this time is over and enough kernels come after it.
+fn later(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: &Finding) -> String {
+    let mut ends: Vec<(i64, u64)> = lost
+        .parts()
+        .iter()
+        .flat_map(|part| &part.loss.moments)
+        .map(|moment| (moment.start.saturating_add_unsigned(moment.ns), moment.ns))
+        .collect();
+    ends.sort_unstable();
+    let mut sum = 0;
+    let over = ends.iter().find(|(_, ns)| {
+        sum += ns;
+        sum as f64 >= OVER * lost.total_ns() as f64
+    });
+    let tables = inputs.analysis.tables;
+    let starts = &tables.dispatches.start;
+    let is_enough = |end: i64| starts.iter().filter(|&&start| start >= end).count() >= starts.len() / ENOUGH;
+    // A small finding is not printed.
+    let Some(&(end, _)) = over.filter(|(end, _)| finding.share >= LEAST && is_enough(*end)) else {
+        return String::new();
+    };
+    let Some((zero, _)) = span(tables) else { return String::new() };
+    let moment = match end.saturating_sub(zero) {
+        ns if ns < 10_000_000 => format!("{}us", ns / 1_000 + 1),
+        ns => format!("{}ms", ns / 1_000_000 + 1),
+    };
+    format!(", or look at what comes later (`--time {moment}..`)")
 }
 
 /// Returns whether memory is allocated in a few gaps only, or mostly at once: a loop that allocates again and again releases between.

@@ -3,12 +3,15 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::before_first::BeforeFirst;
+use super::finding::is_zero;
 use super::host_only::HostOnly;
 use super::inputs::Inputs;
+use super::slow_step::SlowStep;
 use super::words::{counted, percent, time};
 use crate::gpu_time::kernels::Group;
 use crate::gpu_time::sweep::Gpu;
 use crate::names::categories::{COLLECTIVE, OTHER};
+use crate::trust::Health;
 
 /// The part of the kernel time that [`Headline::main_kernels`] hold together.
 const MAIN: f64 = 0.8;
@@ -68,6 +71,15 @@ pub struct Headline {
     /// The time before the first op, where it is a tenth of its step or more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_first: Option<BeforeFirst>,
+    /// One step that takes much longer than the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow_step: Option<SlowStep>,
+    /// The GPU was busy before the first op, with work that is not in the trace: that time is neither idle nor a part of anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub busy_before: bool,
+    /// Part of `wall_ns` in which the GPU probably ran work that is not in the trace.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unrecorded_ns: i64,
     /// The category of kernels with most time.
     #[serde(default)]
     pub first_category: Option<String>,
@@ -102,10 +114,14 @@ impl Headline {
                 false => format!("; {first} alone holds {share}"),
             };
         }
-        let wall = self.wall_ns;
-        let gain = if wall == 0 { 0.0 } else { self.first_kernel_gain_ns as f64 / wall as f64 };
+        let recorded_ns = self.wall_ns - self.unrecorded_ns;
+        let (whole_ns, whole) = match (self.unrecorded_ns as f64) < SMALL * self.wall_ns as f64 {
+            true => (self.wall_ns, "wall time"),
+            false => (recorded_ns, "wall time without that of unrecorded work"),
+        };
+        let gain = if whole_ns == 0 { 0.0 } else { self.first_kernel_gain_ns as f64 / whole_ns as f64 };
         if gain >= SMALL_GAIN {
-            text += &format!(": at twice the speed it would save {} of the wall time", percent(gain));
+            text += &format!(": at twice the speed it would save {} of the {whole}", percent(gain));
         }
         text
     }
@@ -153,7 +169,7 @@ impl Headline {
         }
     }
 
-    pub(super) fn of(inputs: &Inputs<'_>) -> Self {
+    pub(super) fn of(inputs: &Inputs<'_>, health: &Health) -> Self {
         let gpus = inputs.gpus();
         let count = gpus.len().max(1) as i64;
         let mean = |time: fn(&Gpu) -> i64| {
@@ -171,6 +187,10 @@ impl Headline {
         let part_of_wall = |ns: i64| if wall_ns == 0 { 0.0 } else { ns as f64 / wall_ns as f64 };
         let kernel_ns = mean(Gpu::with_kernels_ns);
         let copies_alone_ns = busy_ns - kernel_ns;
+        let (before_first, has_waited) = BeforeFirst::measure(inputs).unzip();
+        let has_waited = has_waited.unwrap_or(false);
+        let holes = inputs.losses().iter().filter(|part| inputs.is_hole(part));
+        let unrecorded: u64 = holes.map(|part| part.ns).sum();
         let mut sum = 0.0;
         let is_main = |group: &&&Group| {
             let is_main = sum < MAIN * total;
@@ -203,7 +223,10 @@ impl Headline {
             first_kernel: first.map(|group| group.label.to_string()),
             first_kernel_share: part_of_kernels(first_total as f64),
             first_kernel_gain_ns: (first_total / 2 / count).min(wall_ns),
-            before_first: BeforeFirst::of(inputs),
+            before_first: before_first.filter(|_| !has_waited),
+            slow_step: SlowStep::of(inputs),
+            busy_before: has_waited || health.reasons.iter().any(|reason| reason.id == "late-start"),
+            unrecorded_ns: i64::try_from(unrecorded / gpus.len().max(1) as u64).unwrap_or(i64::MAX),
             first_category: first_category.map(|(category, _)| category.to_owned()),
             first_category_share: first_category.map_or(0.0, |(_, time)| part_of_kernels(time)),
             host: gpus.is_empty().then(|| HostOnly::of(inputs.analysis.tables)),

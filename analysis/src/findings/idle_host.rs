@@ -48,7 +48,11 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
             None => things.push((activity, at, lost)),
         }
     }
-    things.into_iter().take(MOST).filter_map(|(activity, _, lost)| finding(inputs, activity, &lost)).collect()
+    things
+        .into_iter()
+        .take(MOST)
+        .filter_map(|(activity, at, lost)| finding(inputs, activity, at, &lost))
+        .collect()
 }
 
 /// How many of the outermost ranges hold nearly all of the time: these tell nothing apart.
@@ -69,7 +73,7 @@ fn shared(stalls: &Lost<'_>) -> usize {
     (0..).take_while(|&depth| holds_all(depth)).count()
 }
 
-fn finding(inputs: &Inputs<'_>, activity: Option<Activity>, lost: &Lost<'_>) -> Option<Finding> {
+fn finding(inputs: &Inputs<'_>, activity: Option<Activity>, at: String, lost: &Lost<'_>) -> Option<Finding> {
     let id = match activity {
         Some(Activity::WaitingForWork) => "idle-waiting",
         Some(Activity::Communicating) => "exposed-comm",
@@ -78,7 +82,7 @@ fn finding(inputs: &Inputs<'_>, activity: Option<Activity>, lost: &Lost<'_>) -> 
     let finding = lost.finding(id)?;
     let work = Work::of(inputs, lost);
     let sentence = activity.map_or(work.sentence(), Activity::sentence);
-    let at = if activity.is_none() && work == Work::Unrecorded { String::new() } else { lost.at() };
+    let at = if activity.is_none() && work == Work::Unrecorded { String::new() } else { at };
     let help = match activity {
         Some(Activity::LoadingData) => loading(lost).to_owned(),
         Some(activity) => activity.help().to_owned(),

@@ -3,18 +3,24 @@
 use std::cell::OnceCell;
 
 use rtl_schema::NameId;
+use rtl_schema::table::Range;
 use rustc_hash::FxHashMap;
 
 use super::activity;
 use super::job::Job;
 use super::place::{Part, Places};
 use crate::gpu_time::sweep::Gpu;
-use crate::idle::GpuIdle;
+use crate::idle::{Cause, GpuIdle, Loss, LossKind};
 use crate::trust::{Health, Holes, PROFILER_COST, is_sampled};
 use crate::{Analysis, DisplayNames};
 
 /// The most characters of a kernel name in a sentence.
 const NAME: usize = 60;
+
+/// Time before the first op is a cost from this part of the wall time on where its cause costs time later, too, and from the other part of
+/// the whole time on where the recording has one step.
+const AS_LATER: f64 = 0.03;
+const OF_ONE_STEP: f64 = 0.1;
 
 #[derive(Debug)]
 pub(super) struct Inputs<'a> {
@@ -34,20 +40,33 @@ pub(super) struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     pub(super) fn of(analysis: &'a Analysis<'a>, health: &'a Health) -> Self {
         let has_collectives = analysis.sweep().gpus.iter().any(|gpu| gpu.collective_ns > 0);
-        let losses = analysis.idle().iter().enumerate().flat_map(|(gpu, idle)| {
-            let places = Places { tables: analysis.tables, losses: &idle.losses };
-            let activities = activity::of_chains(analysis.tables, &idle.losses.paths, has_collectives);
-            idle.losses.iter().map(move |loss| {
-                let activity = loss.site.path.position().and_then(|position| activities[position]);
-                Part { gpu, places, activity, loss, ns: loss.ns }
-            })
-        });
         let is_sampled = is_sampled(analysis.tables);
         let are_known = !is_sampled && losses_add_up(analysis.idle());
-        let mut losses = if are_known { losses.collect() } else { Vec::new() };
+        let (mut losses, mut before) = (Vec::new(), Vec::new());
+        let gpus = &analysis.sweep().gpus;
+        let is_bare = |gpu: &Gpu| gpu.with_kernels_ns() == 0;
+        let have_kernels = !gpus.iter().all(is_bare);
+        for (gpu, idle) in analysis.idle().iter().enumerate().filter(|_| are_known) {
+            // The kernels of a GPU that has none beside others with kernels were not recorded.
+            if have_kernels && gpus.get(gpu).is_some_and(is_bare) {
+                continue;
+            }
+            let places = Places { tables: analysis.tables, losses: &idle.losses };
+            let activities = activity::of_chains(analysis.tables, &idle.losses.paths, has_collectives);
+            let part = |loss: &'a Loss, is_before| {
+                let activity = loss.site.path.position().and_then(|position| activities[position]);
+                Part { gpu, places, activity, loss, is_before, ns: loss.ns }
+            };
+            losses.extend(idle.losses.iter().map(|loss| part(loss, false)));
+            before.extend(idle.before.iter().map(|loss| part(loss, true)));
+        }
         let holes = analysis.idle().iter().map(|idle| Holes::new(analysis.tables, idle)).collect();
         let job = |ranks| Job::new(ranks, &analysis.sweep().gpus, analysis.tables, &mut losses);
         let job = analysis.compared().map(job);
+        if job.is_none() && !before.is_empty() {
+            let before = worth_a_cause(analysis, &losses, before);
+            losses.extend(before);
+        }
         Self { analysis, health, job, losses, is_sampled, holes, first_calls: OnceCell::new() }
     }
 
@@ -136,6 +155,42 @@ impl<'a> Inputs<'a> {
     pub(super) fn each(&self) -> &'static str {
         if self.gpus().len() > 1 { " a GPU" } else { "" }
     }
+}
+
+/// Time before the first op that is a cost as gaps are: where the same keeps the host from launching later, or the recording has but
+/// this step. Launches are no part of it, and a GPU that runs the step before needs none.
+fn worth_a_cause<'a>(analysis: &Analysis<'_>, losses: &[Part<'a>], before: Vec<Part<'a>>) -> Vec<Part<'a>> {
+    let cause = |part: &Part<'_>| match (part.activity, part.loss.kind) {
+        (Some(activity), _) => (Some(activity), None, None),
+        (None, LossKind::Stall) => (None, Some(LossKind::Stall), part.places.caller(part.loss.site, 0)),
+        (None, kind) => (None, Some(kind), None),
+    };
+    let can_be = |part: &Part<'_>| {
+        let is_apart = matches!(
+            part.loss.kind,
+            LossKind::Pace | LossKind::Blocking(Cause::BlockingCopy | Cause::Synchronise)
+        );
+        part.activity.is_some() || !is_apart
+    };
+    let sums = |parts: &[Part<'_>]| {
+        let mut sums: FxHashMap<_, u64> = FxHashMap::default();
+        for part in parts {
+            *sums.entry((part.gpu, cause(part))).or_default() += part.ns;
+        }
+        sums
+    };
+    let (later, first) = (sums(losses), sums(&before));
+    let tables = analysis.tables;
+    let is_step = |range: &&Range| tables.strings.get(range.name).starts_with("ProfilerStep");
+    let is_only = tables.ranges.iter().filter(is_step).count() == 1;
+    let is_worth = |part: &Part<'_>| {
+        let key = (part.gpu, cause(part));
+        let (first, later) = (first[&key], later.get(&key).copied().unwrap_or(0));
+        let wall = analysis.idle()[part.gpu].wall_ns as f64;
+        let comes_back = later * 2 >= first && first as f64 >= AS_LATER * wall;
+        can_be(part) && (comes_back || is_only && first as f64 >= OF_ONE_STEP * (wall + first as f64))
+    };
+    before.into_iter().filter(is_worth).collect()
 }
 
 /// Returns whether the losses of each GPU add up to its idle time.

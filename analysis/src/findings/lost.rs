@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use rtl_schema::ProcessId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::before_first::BeforeFirst;
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
 use super::place::{OUTSIDE, Part};
@@ -75,8 +76,12 @@ impl<'a> Lost<'a> {
 
     /// Idle time in ns by the position of the GPU.
     pub(super) fn by_gpu(&self) -> Vec<i64> {
+        self.by_gpu_of(|_| true)
+    }
+
+    fn by_gpu_of(&self, is_taken: impl Fn(&Part<'a>) -> bool) -> Vec<i64> {
         let mut times = vec![0_i64; self.inputs.idle().len()];
-        for part in &self.parts {
+        for part in self.parts.iter().filter(|part| is_taken(part)) {
             times[part.gpu] = times[part.gpu].saturating_add_unsigned(part.ns);
         }
         times
@@ -84,7 +89,8 @@ impl<'a> Lost<'a> {
 
     /// A finding of this time, with its GPUs and evidence; none where there is no such time.
     pub(super) fn finding(&self, id: &str) -> Option<Finding> {
-        let finding = Finding::of_gpus(id, self.inputs, self.by_gpu());
+        let before = self.by_gpu_of(|part| part.is_before);
+        let finding = Finding::of_gpus_and(id, self.inputs, self.by_gpu(), &before);
         (finding.cost_ns > 0).then(|| Finding { evidence: self.evidence(), ..finding })
     }
 
@@ -109,10 +115,24 @@ impl<'a> Lost<'a> {
 
     /// As [`Self::idle`], with what else the cost consists of.
     pub(super) fn idle_and(&self, finding: &Finding, other: &str) -> String {
+        let is_mostly_before = finding.before_ns > finding.cost_ns / 2;
+        let before = match finding.before_ns {
+            0 => String::new(),
+            ns if is_mostly_before => format!(
+                "idle for {}{} before the first op{} (outside of the wall time)",
+                time(ns),
+                finding.on(self.inputs),
+                self.step_part(ns),
+            ),
+            ns => format!(" and for {} before the first op, outside of it", time(ns)),
+        };
+        if finding.before_ns > 0 && finding.before_ns == finding.cost_ns {
+            return before;
+        }
         let gpus = finding.concerned(self.inputs).max(1) as u64;
         let mut long: FxHashMap<(usize, i64), u64> = FxHashMap::default();
         let mut gaps = 0;
-        for part in self.concerned(finding) {
+        for part in self.concerned(finding).filter(|part| !part.is_before) {
             gaps += part.loss.gaps;
             for moment in &part.loss.moments {
                 *long.entry((part.gpu, moment.gap_start)).or_default() += moment.ns;
@@ -120,7 +140,7 @@ impl<'a> Lost<'a> {
         }
         // A gap in which something else takes more time is listed where it is long.
         let gaps = gaps.max(long.len() as u64).div_ceil(gpus).max(1);
-        let idle = self.idle_ns(finding);
+        let idle = self.idle_ns(finding) - finding.before_ns;
         let mean = |ns: u64, count: u64| time(i64::try_from(ns / count.max(1)).unwrap_or(i64::MAX));
         let (in_long, long_gaps) = (long.values().sum::<u64>() / gpus, (long.len() as u64).div_ceil(gpus));
         let are_few = long_gaps * FEW <= gaps && in_long as f64 >= LISTED_PART * idle as f64;
@@ -133,13 +153,25 @@ impl<'a> Lost<'a> {
             () if are_few => format!(", {long_gaps} of them with {}", mean(in_long, 1)),
             () => format!(" of {}", mean(idle.unsigned_abs(), gaps)),
         };
-        format!(
-            "idle for {}{} in {}{size}{other} ({} of the wall time)",
-            time(idle),
-            finding.on(self.inputs),
-            counted(gaps, "gap", "gaps"),
-            percent(finding.share),
-        )
+        let (idle, gaps) = (time(idle), counted(gaps, "gap", "gaps"));
+        let share = percent(finding.share_of_wall());
+        match is_mostly_before {
+            true => format!("{before} and for {idle} in {gaps}{size}{other} ({share} of the wall time)"),
+            false => {
+                let on = finding.on(self.inputs);
+                format!("idle for {idle}{on} in {gaps}{size}{other} ({share} of the wall time){before}")
+            }
+        }
+    }
+
+    /// `, 57.0 % of ProfilerStep#6`, of a time in ns before the first op.
+    fn step_part(&self, ns: i64) -> String {
+        let step = BeforeFirst::of(self.inputs).filter(|before| before.share > 0.0);
+        let part = |step: BeforeFirst| {
+            let length = step.ns as f64 / step.share;
+            step.within.map(|within| format!(", {} of {within}", percent(ns as f64 / length)))
+        };
+        step.and_then(part).unwrap_or_default()
     }
 
     /// `, most at aten::item -> hipStreamSynchronize`, or at what is around several places with half of the time; nothing where no
@@ -252,6 +284,11 @@ impl<'a> Lost<'a> {
     pub(super) fn thread(&self) -> String {
         let thread = |part: &Part<'_>| part.loss.longest.thread;
         let Some((process, tid)) = self.longest().next().and_then(thread) else { return String::new() };
+        // GPUs with a thread each wait for no single one.
+        if self.parts.iter().any(|part| part.gpu != self.parts[0].gpu && thread(part) != Some((process, tid)))
+        {
+            return String::new();
+        }
         let mut others = self.inputs.losses().iter().filter_map(thread);
         // Other numbers are handles of a runtime, not threads that a user finds; the main thread is the one that he expects.
         let pid = self.inputs.analysis.tables.processes.get(process.index()).and_then(|process| process.pid);

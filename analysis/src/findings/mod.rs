@@ -28,6 +28,7 @@ mod lost;
 mod place;
 mod rhythm;
 mod self_check;
+mod slow_step;
 mod small_ops;
 mod straggler;
 mod tail_kernel;
@@ -40,6 +41,7 @@ pub use self::finding::{Finding, LEAST, WORTH};
 pub use self::headline::Headline;
 pub use self::host_only::{HostOnly, RECORD_THE_GPU};
 use self::inputs::Inputs;
+pub use self::slow_step::SlowStep;
 use crate::Analysis;
 use crate::trust::Health;
 
@@ -83,5 +85,5 @@ pub fn findings(analysis: &Analysis<'_>, health: &Health) -> Findings {
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.total_ns));
     let mut findings = self_check::keep_consistent(&inputs, findings);
     findings.splice(..0, untrustworthy::finding(&inputs, health));
-    Findings { headline: Headline::of(&inputs), findings }
+    Findings { headline: Headline::of(&inputs, health), findings }
 }

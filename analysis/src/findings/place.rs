@@ -24,6 +24,8 @@ pub(super) struct Part<'a> {
     pub(super) places: Places<'a>,
     pub(super) activity: Option<Activity>,
     pub(super) loss: &'a Loss,
+    /// It is before the first op, outside of the wall time of the GPU.
+    pub(super) is_before: bool,
     /// The time of the loss in ns, without what other GPUs wait for.
     pub(super) ns: u64,
 }

@@ -73,7 +73,7 @@ impl Display for Rhythm {
 }
 
 /// A label that is only a number names nothing.
-fn label(tables: &Tables, steps: &Repeated, step: usize) -> String {
+pub(super) fn label(tables: &Tables, steps: &Repeated, step: usize) -> String {
     let label = steps.label(tables, step);
     let word = if label.starts_with(|c: char| c.is_ascii_digit()) { "step " } else { "" };
     format!("{word}{label}")

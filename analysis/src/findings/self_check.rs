@@ -3,9 +3,12 @@
 use super::finding::Finding;
 use super::inputs::Inputs;
 
-/// Removes findings that cost a GPU more than its wall time, alone or with those before them.
+/// Removes findings that cost a GPU more than its wall time and what they have before it, alone or with those before them.
 pub(super) fn keep_consistent(inputs: &Inputs<'_>, findings: Vec<Finding>) -> Vec<Finding> {
     let mut left: Vec<i64> = inputs.gpus().iter().map(|gpu| gpu.wall_ns).collect();
+    for part in inputs.losses().iter().filter(|part| part.is_before) {
+        left[part.gpu] = left[part.gpu].saturating_add_unsigned(part.ns);
+    }
     let mut fits = |finding: &Finding| {
         let costs = || left.iter().zip(&finding.by_gpu);
         let fits = costs().all(|(left, cost)| (0..=*left).contains(cost));

@@ -63,6 +63,10 @@ pub(crate) fn of_function(name: &str) -> Option<Cause> {
     if let Some(function) = name.strip_prefix("hsa_") {
         return of_hsa(function);
     }
+    // JAX waits for results in it.
+    if name == "block_until_ready" {
+        return Some(Cause::Synchronise);
+    }
     if name.starts_with("hiprtc") || name.starts_with("nvrtc") {
         return (name.contains("Compile") || name.contains("Link")).then_some(Cause::Loading);
     }

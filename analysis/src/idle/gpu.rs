@@ -61,6 +61,8 @@ pub(super) struct GpuSweep<'a> {
     last_thread: Option<(ThreadKey, Option<usize>)>,
     tally: Tally,
     losses: Losses,
+    /// The work of the host in the step with the first op until it launched that.
+    before: Losses,
     paths: Paths,
     /// Every piece, where they are asked for.
     pieces: Option<Vec<IdlePiece>>,
@@ -95,6 +97,7 @@ impl<'a> GpuSweep<'a> {
             last_thread: None,
             tally: Tally::default(),
             losses: Losses::default(),
+            before: Losses::default(),
             paths: Paths::default(),
             pieces: None,
         }
@@ -112,6 +115,9 @@ impl<'a> GpuSweep<'a> {
     pub(super) fn add(&mut self, same: Simultaneous<'a>) {
         let start = self.base.saturating_add_unsigned(same.start);
         let is_gap = same.start > self.end;
+        if self.last.is_none() {
+            self.before_first(same, start);
+        }
         if let (&[row], []) = (same.dispatches, same.copies) {
             let op = Op { copy: false, row };
             let launch = self.launch(op, start);
@@ -144,23 +150,72 @@ impl<'a> GpuSweep<'a> {
 
     /// The gap before several ops: the one that was enqueued first ends it.
     fn gap_before(&mut self, same: Simultaneous<'a>, start: i64) {
-        let (tables, calls) = (self.tables, &self.tables.api_calls);
-        let first =
-            same.ops().map(|op| (op, self.launch(op, start))).min_by(|(one, first), (other, second)| {
-                let key = |launch: &Option<Launch>| match launch {
-                    Some(Launch { queued, call }) => (
-                        false,
-                        *queued,
-                        call.is_none(),
-                        call.map(|row| (calls.start[row], calls.tid.get(row))),
-                    ),
-                    None => (true, 0, true, None),
-                };
-                let op_key = |op: Op| (op.name(tables), op.correlation(tables));
-                key(first).cmp(&key(second)).then_with(|| op_key(*one).cmp(&op_key(*other)))
-            });
-        if let Some((op, launch)) = first {
+        if let Some((op, launch)) = self.first_enqueued(same, start) {
             self.gap(same.start, op, launch);
+        }
+    }
+
+    fn first_enqueued(&self, same: Simultaneous<'a>, start: i64) -> Option<(Op, Option<Launch>)> {
+        let (tables, calls) = (self.tables, &self.tables.api_calls);
+        same.ops().map(|op| (op, self.launch(op, start))).min_by(|(one, first), (other, second)| {
+            let key = |launch: &Option<Launch>| match launch {
+                Some(Launch { queued, call }) => {
+                    (false, *queued, call.is_none(), call.map(|row| (calls.start[row], calls.tid.get(row))))
+                }
+                None => (true, 0, true, None),
+            };
+            let op_key = |op: Op| (op.name(tables), op.correlation(tables));
+            key(first).cmp(&key(second)).then_with(|| op_key(*one).cmp(&op_key(*other)))
+        })
+    }
+
+    /// Splits the time from the start of the step with the first op until that was launched. It is no idle time of the GPU, which may have
+    /// run work that was not recorded: it did where the first op had been launched long before it started, or the host waited for it.
+    fn before_first(&mut self, same: Simultaneous<'a>, start: i64) {
+        let calls = &self.tables.api_calls;
+        let Some((after, Some(Launch { queued, call: Some(call) }))) = self.first_enqueued(same, start)
+        else {
+            return;
+        };
+        let (key, until) = ((calls.process.get(call), calls.tid.get(call)), calls.start[call]);
+        let begin = self.threads.step_start(key.0, until).filter(|&begin| begin < until);
+        let (Some(begin), Some(thread)) = (begin, self.threads.position(&key)) else { return };
+        if start.wrapping_sub(queued) as u64 >= HOLE {
+            return;
+        }
+        let ns = until.wrapping_sub(begin) as u64;
+        let whole = LostPart {
+            start: begin,
+            ns,
+            gap_start: begin,
+            gap_ns: ns,
+            before: None,
+            after,
+            thread: Some(key),
+        };
+        let history = self.threads.get(thread);
+        let (parts, blocked) = (Parts::default(), Parts::default());
+        let mut losses = Losses::default();
+        let mut split = GapSplit {
+            tally: &mut Tally::default(),
+            losses: &mut losses,
+            lost: Vec::new(),
+            calls: &mut BlockingCalls::since(begin),
+            code: Vec::new(),
+            gap: &mut Gap { start: begin, length: ns, after, parts, blocked, own: [0; CAUSES], waiting: 0 },
+            whole,
+            stall: STALL.max(history.usual.saturating_mul(UNUSUAL)),
+            // There is no earlier op: that says nothing.
+            is_first: false,
+            drained: None,
+        };
+        Cursor::default()
+            .split(self.threads, history, &mut self.paths, [begin, until], |piece| split.add(piece));
+        split.finish([until, until], PathId::NONE);
+        losses.finish();
+        let waited = losses.by_kind().get(&LossKind::Blocking(Cause::Synchronise)).copied();
+        if waited.unwrap_or(0) * 2 <= ns {
+            self.before = losses;
         }
     }
 
@@ -354,6 +409,7 @@ impl<'a> GpuSweep<'a> {
         GpuIdle {
             blocking_copies_alone_ns: self.copies.finish(),
             losses: Losses { paths: self.paths, ..self.losses }.merge_recurring(),
+            before: self.before,
             ..self.tally.finish(self.tables, number, label, self.end)
         }
     }

@@ -126,7 +126,7 @@ impl PartialEq for Losses {
 }
 
 impl Losses {
-    fn by_kind(&self) -> BTreeMap<LossKind, u64> {
+    pub(super) fn by_kind(&self) -> BTreeMap<LossKind, u64> {
         let mut times = BTreeMap::new();
         for loss in self.iter() {
             *times.entry(loss.kind).or_default() += loss.ns;

@@ -55,6 +55,9 @@ pub(super) struct Cursor {
     spans: SpanCursor,
     /// Follows the main thread of the process, where this thread is in no span: it works for that one.
     main: SpanCursor,
+    /// The first call of the main thread that has not ended, and how many have been reported.
+    main_call: usize,
+    main_reported: usize,
 }
 
 impl Cursor {
@@ -127,10 +130,13 @@ impl Cursor {
     /// The place of the thread; in no span, the chain of the main thread.
     fn place(&mut self, threads: &Threads<'_>, thread: &Thread, paths: &mut Paths, moment: i64) -> Place {
         let mut spans = self.spans.at(threads, thread, moment);
-        let within = spans.name();
+        let mut within = spans.name();
         if spans.open.is_empty() {
-            let moment = moment.max(self.main.moment);
-            spans = self.main.at(threads, threads.get(thread.main), moment);
+            let (moment, main) = (moment.max(self.main.moment), threads.get(thread.main));
+            spans = self.main.at(threads, main, moment);
+            if main.only_waits {
+                within = spans.name();
+            }
         }
         let (path, innermost) = spans.path(paths);
         let first_time = spans.first_time(threads, thread, self.gap);
@@ -156,6 +162,62 @@ impl Cursor {
             each(place.piece(Cause::Launch, [from, to], next.name));
             return;
         }
+        let main = threads.get(thread.main);
+        if thread.spans.is_empty() && main.only_waits {
+            return self.between_waits(threads, thread, paths, [from, to], each);
+        }
+        self.own_code(threads, thread, paths, [from, to], each);
+    }
+
+    /// A thread without spans works for one that launches nothing and waits for the GPU: it does nothing while that one waits.
+    fn between_waits(
+        &mut self,
+        threads: &Threads<'_>,
+        thread: &Thread,
+        paths: &mut Paths,
+        [from, to]: [i64; 2],
+        each: &mut impl FnMut(Piece),
+    ) {
+        let main = threads.get(thread.main);
+        let mut moment = from;
+        while let Some(wait) = main.calls.get(self.main_call).map(|&row| threads.call(row)) {
+            if wait.start >= to {
+                break;
+            }
+            let (start, end) = (wait.start.max(moment), wait.end.min(to));
+            if end > start {
+                self.own_code(threads, thread, paths, [moment, start], each);
+                let blocks = self.main_call >= self.main_reported;
+                self.main_reported = self.main_call + 1;
+                let length = wait.end.wrapping_sub(wait.start) as u64;
+                let place = self.place(threads, thread, paths, start);
+                each(Piece {
+                    call_end: wait.end,
+                    blocked: blocks.then_some(length),
+                    is_call: true,
+                    ..place.piece(wait.cause, [start, end], wait.name)
+                });
+                moment = end;
+            }
+            if wait.end > to {
+                break;
+            }
+            self.main_call += 1;
+        }
+        self.own_code(threads, thread, paths, [moment, to], each);
+    }
+
+    /// Adds the code of a thread outside of calls.
+    fn own_code(
+        &mut self,
+        threads: &Threads<'_>,
+        thread: &Thread,
+        paths: &mut Paths,
+        [from, to]: [i64; 2],
+        each: &mut impl FnMut(Piece),
+    ) {
+        let main = threads.get(thread.main);
+        let works_for_main = thread.spans.is_empty() && main.only_waits;
         let mut start = from;
         while start < to {
             let spans = self.spans.at(threads, thread, start);
@@ -166,6 +228,9 @@ impl Cursor {
                 end = end.min(spans.compiles_until);
             }
             let place = self.place(threads, thread, paths, start);
+            if works_for_main {
+                end = end.min(self.main.until(threads, main));
+            }
             each(place.piece(cause, [start, end], NameId::NONE));
             start = end;
         }

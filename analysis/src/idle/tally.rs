@@ -296,6 +296,7 @@ impl Tally {
             gaps: self.gaps,
             blocking_copies_alone_ns: 0,
             losses: Losses::default(),
+            before: Losses::default(),
             causes,
             after_blocking,
             longest: self.longest.finish(tables),

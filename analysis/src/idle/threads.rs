@@ -14,7 +14,7 @@ use crate::base::first_use::{FirstUseMap, position_of};
 use crate::base::ops::Op;
 use crate::gpu_time::operators::nesting::{ThreadKey, by_thread};
 use crate::launches::EnqueueTimes;
-use rtl_schema::table::Direction;
+use rtl_schema::table::{Direction, Range};
 
 /// A copy to the host of at most this size in bytes reads a result, such as a loss or the tokens of a batch.
 const RESULT: u64 = 4096;
@@ -33,6 +33,8 @@ pub(super) struct Thread {
     pub(super) spans: Vec<u32>,
     /// The median time in ns from one of the calls to the next.
     pub(super) usual: u64,
+    /// It launches nothing: all its calls wait for a GPU.
+    pub(super) only_waits: bool,
     /// The thread of the process that is in spans for the longest time.
     pub(super) main: usize,
 }
@@ -112,8 +114,10 @@ impl<'a> Threads<'a> {
         for (key, rows) in by_thread(calls.len(), |row| (calls.process.get(row), calls.tid.get(row))) {
             let rows = threads.outermost(rows);
             let usual = threads.usual_distance(&rows);
+            let only_waits = rows.iter().all(|&row| threads.call(row).cause == Cause::Synchronise);
             let position = position_of(&mut threads.threads, key);
-            threads.threads[position] = Thread { process: key.0, calls: rows, usual, ..Thread::default() };
+            threads.threads[position] =
+                Thread { process: key.0, calls: rows, usual, only_waits, ..Thread::default() };
         }
         threads.add_spans();
         threads.find_main();
@@ -244,6 +248,18 @@ impl<'a> Threads<'a> {
             first == Some(&dispatches.start[row])
         };
         !op.copy && is_first(op.row as usize)
+    }
+
+    /// The start in ns of the step of torch.profiler in which a process is at a moment.
+    pub(super) fn step_start(&self, process: ProcessId, moment: i64) -> Option<i64> {
+        let holds = |range: &&Range| {
+            let passed = moment.saturating_sub(range.start);
+            range.process == process
+                && passed >= 0
+                && range.duration.is_some_and(|duration| passed < duration)
+                && self.kind_of_range(range.name) == SpanKind::Step
+        };
+        self.tables.ranges.iter().filter(holds).map(|range| range.start).max()
     }
 
     pub(super) fn is_first_of_queue(&self, op: Op) -> bool {

@@ -36,6 +36,9 @@ pub struct GpuIdle {
     /// The idle time as findings divide it.
     #[serde(skip)]
     pub(crate) losses: Losses,
+    /// The time before the first op in its step, which is no idle time; its sites name chains of `losses`.
+    #[serde(skip)]
+    pub(crate) before: Losses,
 }
 
 impl GpuIdle {

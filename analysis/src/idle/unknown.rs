@@ -61,7 +61,6 @@ mod tests {
 
     use super::*;
     use crate::idle;
-    use crate::idle::Losses;
     use crate::launches::EnqueueTimes;
     use crate::{Analysis, Categories};
 
@@ -93,7 +92,7 @@ mod tests {
             let analysis = Analysis::new(&tables, &Categories::default());
             let order = analysis.order();
             let mut walked = idle::idle(&tables, order, &EnqueueTimes::new(&tables, order));
-            walked.iter_mut().for_each(|gpu| gpu.losses = Losses::default());
+            walked.iter_mut().for_each(|gpu| (gpu.losses, gpu.before) = Default::default());
             prop_assert_eq!(analysis.idle(), walked);
         }
     }

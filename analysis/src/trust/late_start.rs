@@ -25,5 +25,10 @@ pub(super) fn reason(launched: &Launched<'_>) -> Option<Reason> {
     let evidence = || evidence::calls(tables, std::iter::once(row as u32));
     let reason = Reason::new("late-start", late.unsigned_abs(), 0, sentence);
     let remark = || Reason { evidence: evidence(), trust: Trust::Good, ..reason };
-    (LONG..APART).contains(&late).then(remark)
+    if !(LONG..APART).contains(&late) {
+        return None;
+    }
+    // The work had been launched before the recording began: it ran until then, and no shorter after that.
+    let begin = calls.start.iter().min()?;
+    (late >= returned.saturating_sub(*begin)).then(remark)
 }

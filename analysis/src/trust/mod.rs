@@ -77,6 +77,7 @@ pub fn health(analysis: &Analysis<'_>, ranks: Option<&Ranks>) -> Health {
         graphs::reason(analysis, &launched),
         steps::reason(&launched),
         kernels::reason(&launched),
+        kernels::of_gpus(analysis),
         losses::reason(tables),
         cut_off::reason(&tables.info),
         lite::reason(&tables.info),

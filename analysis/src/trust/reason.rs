@@ -96,6 +96,7 @@ fn affected(rule: &str) -> &'static str {
         }
         "sampled" => "totals, counts, busy and idle time, and its causes",
         "holes" => "busy and idle time, and its causes",
+        "gpu-without-kernels" => "busy and idle time of these GPUs",
         "duplicates" => "totals and counts",
         "cut-off" => "totals and counts of the whole run",
         "overlaps" => "totals of kernels, which exceed the busy time",

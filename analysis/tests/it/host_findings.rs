@@ -160,9 +160,60 @@ fn time_before_the_first_op_is_stated_of_the_step_with_it() {
     assert_eq!(before.within.as_deref(), Some("ProfilerStep"));
     assert_eq!(before.place.as_deref(), Some("preprocess"));
     assert!((before.share - 0.75).abs() < 0.01);
+    // The recording has but this step, so that it is a cost.
+    let host = first(&tables);
+    assert_eq!(host.id, "idle-host");
+    assert!(host.before_ns > 26 * MS && host.before_ns == host.cost_ns, "{host:?}");
+    assert!(
+        host.sentence.contains(
+            "before the first op, 67.5 % of ProfilerStep (outside of the wall time), most at preprocess"
+        ),
+        "{}",
+        host.sentence
+    );
     // The host that waits for a GPU shows that it is busy, with work that was not recorded.
     call(&mut tables, 7, "hipDeviceSynchronize", 0, -28 * MS, -3 * MS);
-    assert_eq!(found(&tables).headline.before_first, None);
+    let Findings { headline, findings } = found(&tables);
+    assert_eq!(headline.before_first, None);
+    assert!(headline.busy_before && findings.is_empty(), "{findings:?}");
+}
+
+/// Steps of these lengths in ns, in which a loader takes that long but 6 ms, and five kernels follow.
+fn steps(lengths: &[i64]) -> Tables {
+    let mut tables = Tables::default();
+    let mut moment = 0;
+    for (number, length) in (1..).zip(lengths) {
+        range(&mut tables, number, Some(7), "ProfilerStep", moment, moment + length - 1_000);
+        let loaded = moment + length - 6 * MS;
+        let loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+        range(&mut tables, 100 + number, Some(7), loader, moment + 1_000, loaded - 1_000);
+        (0..5).for_each(|at| launch(&mut tables, "gemm", loaded + at * 20_000));
+        moment += length;
+    }
+    tables
+}
+
+#[test]
+fn what_comes_back_counts_before_the_first_op_too() {
+    let loader = first(&steps(&[16 * MS; 4]));
+    assert_eq!(loader.id, "idle-host");
+    assert!((9 * MS..11 * MS).contains(&loader.before_ns), "{loader:?}");
+    assert!(loader.cost_ns > 35 * MS && loader.share > 0.67 && loader.share < 0.69, "{loader:?}");
+    for words in ["in 3 gaps", "of the wall time) and for 10.0 ms before the first op", "in every step"] {
+        assert!(loader.sentence.contains(words), "{words}: {}", loader.sentence);
+    }
+}
+
+#[test]
+fn one_slow_step_is_named() {
+    let mut lengths = [16 * MS; 6];
+    assert_eq!(found(&steps(&lengths)).headline.slow_step, None);
+    lengths[3] = 40 * MS;
+    let slow = found(&steps(&lengths)).headline.slow_step.unwrap();
+    assert_eq!((slow.ns, slow.usual_ns), (40 * MS - 1_000, 16 * MS - 1_000));
+    // The first one has the start of the recording.
+    lengths.swap(0, 3);
+    assert_eq!(found(&steps(&lengths)).headline.slow_step, None);
 }
 
 /// Launches with an operator `aten::conv` of these lengths in ns around each, and kernels of their own names.

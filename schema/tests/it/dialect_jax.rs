@@ -25,6 +25,7 @@ const JSON: &str = r#"{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},
 {"ph":"X","pid":701,"tid":7,"ts":1,"dur":50,"name":"PjitFunction(f)"},
 {"ph":"X","pid":701,"tid":7,"ts":0,"dur":60,"name":"train","args":{"step_num":"4"}},
 {"ph":"X","pid":701,"tid":7,"ts":0,"dur":70,"name":"$model.py:3 f"},
+{"ph":"X","pid":701,"tid":7,"ts":80,"dur":9,"name":"$api.py:3105 block_until_ready"},
 {}]}"#;
 
 fn read_text(text: &str) -> Tables {
@@ -62,8 +63,9 @@ fn planes_of_gpus_have_kernels_and_copies() {
 #[test]
 fn events_of_the_host_are_calls_operators_and_steps() {
     let tables = read_text(JSON);
-    let [call] = &tables.api_calls.iter().collect::<Vec<_>>()[..] else { panic!() };
+    let [call, wait] = &tables.api_calls.iter().collect::<Vec<_>>()[..] else { panic!() };
     assert_eq!((tables.strings.get(call.name), call.correlation, call.tid), ("gemm", 2, Some(7)));
+    assert_eq!((tables.strings.get(wait.name), wait.duration), ("block_until_ready", Some(9_000)));
     assert!(tables.info.linked);
     let operators: Vec<_> = tables.operators.iter().map(|row| tables.strings.get(row.name)).collect();
     assert_eq!(operators, ["PjitFunction(f)"]);

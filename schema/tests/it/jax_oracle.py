@@ -25,6 +25,8 @@ def add(plane, line, name, start, duration, stats):
         details = stats.get("memcpy_details", stats.get("Memset_details"))
         if details is not None:
             table, figure = "copy", int(re.search(r"(?:size|num_bytes):(\d+)", details)[1])
+    elif plane == "/host:CPU" and name.startswith("$") and name.endswith(" block_until_ready"):
+        table, name = "call", "block_until_ready"
     elif plane != "/host:CPU" or name.startswith("$"):
         return
     elif correlation:

@@ -39,7 +39,7 @@ fn findings(path: &str) -> Option<Vec<Finding>> {
 
 #[test]
 fn the_first_finding_states_the_cause_its_place_and_its_rhythm() {
-    let answers: [(&str, &str, &[&str]); 22] = [
+    let answers: [(&str, &str, &[&str]); 24] = [
         ("cases/alloc-before", "first-call", &["hipLaunchKernel"]),
         (
             "cases/queue-full-before-recording.json.gz",
@@ -72,7 +72,13 @@ fn the_first_finding_states_the_cause_its_place_and_its_rhythm() {
         ("kineto/h200/gpt-tiny.json.gz", "launch-bound", &["aten::mul_", "aten::add_", "aten::sub_"]),
         ("kineto/h100/loader_workers-without.json.gz", "launch-bound", &["in ProfilerStep#1 only"]),
         ("kineto/mi250-minitoy.json.gz", "first-call", &["aten::add_ -> hipLaunchKernel"]),
-        ("kineto/mi300-owlv2.json.gz", "idle-host", &["zoom_shift", "from moca/library/model_hub"]),
+        ("kineto/h200/nostep.json.gz", "first-call", &["238 ms", "aten::addmm"]),
+        ("kineto/jax/vm.xplane.pb", "first-call", &["custom-call.0"]),
+        (
+            "kineto/mi300-owlv2.json.gz",
+            "idle-host",
+            &["zoom_shift", "from moca/library/model_hub", "and for 135 ms before the first op"],
+        ),
         (
             "kineto/mi300-sglang-prefilldecode.json.gz",
             "idle-unknown",

@@ -26,6 +26,9 @@ pub(super) struct Event<'a> {
     pub(super) step: Option<i64>,
 }
 
+/// The function of JAX in which the host waits for results.
+const WAIT: &str = " block_until_ready";
+
 /// A line of a plane.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Line<'a> {
@@ -96,7 +99,10 @@ impl Rows {
         match *line {
             Line::Stream { gpu, stream } => self.op(gpu, stream, event),
             Line::Derived { name } => self.count(name),
-            Line::Thread { .. } if event.name.starts_with('$') => self.count("python_function"),
+            Line::Thread { tid } if event.name.starts_with('$') => match event.name.ends_with(WAIT) {
+                true => self.wait(tid, event),
+                false => self.count("python_function"),
+            },
             Line::Thread { tid } => self.host(tid, event),
         }
     }
@@ -232,6 +238,25 @@ impl Rows {
                 strides: NameId::NONE,
                 values: NameId::NONE,
                 ..Operator::default()
+            });
+        }
+    }
+
+    /// Waiting for a GPU is a call, although the function is one of Python.
+    fn wait(&mut self, tid: i64, event: &Event<'_>) {
+        let Self { select, tables, .. } = self;
+        if select.api {
+            tables.api_calls.push(ApiCall {
+                id: if select.ids { event.id } else { 0 },
+                process: ProcessId(0),
+                tid: Some(tid).filter(|_| select.links),
+                name: tables.strings.intern(WAIT.trim_start()),
+                domain: tables.strings.intern("wait"),
+                category: NameId::NONE,
+                args: NameId::NONE,
+                start: event.start,
+                duration: event.duration,
+                ..ApiCall::default()
             });
         }
     }

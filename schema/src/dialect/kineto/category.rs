@@ -37,6 +37,8 @@ impl Category {
                 b"kernel" | b"Kernel" => Self::Kernel,
                 b"gpu_memcpy" | b"gpu_memset" | b"Memcpy" | b"Memset" => Self::Copy,
                 b"cuda_runtime" | b"cuda_driver" | b"hip_runtime" | b"hip_driver" | b"Runtime" => Self::Call,
+                // PyTorch 1.8 to 1.12 call the steps of a run operators.
+                b"cpu_op" | b"Operator" if event.name.starts_with(b"\"ProfilerStep#") => Self::Annotation,
                 b"cpu_op" | b"Operator" => Self::Operator,
                 b"python_function" => Self::PythonFrame,
                 b"user_annotation" => Self::Annotation,

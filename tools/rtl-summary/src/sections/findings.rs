@@ -2,7 +2,7 @@
 
 use cli::units;
 use rtl_analysis::Part;
-use rtl_analysis::findings::{self, BeforeFirst, Finding, Findings, Headline, WORTH};
+use rtl_analysis::findings::{self, BeforeFirst, Finding, Findings, Headline, SlowStep, WORTH};
 use rtl_analysis::trust::Trust;
 
 use crate::report::Report;
@@ -38,7 +38,11 @@ pub(crate) static FINDINGS: Section = Section {
             let least = if view.is_short { WORTH } else { findings::LEAST };
             paragraphs.push(Paragraph::from(headline.nothing_notable(least, without_ops(report).is_some())));
         }
-        paragraphs.extend(headline.before_first.as_ref().map(BeforeFirst::sentence).map(Paragraph::from));
+        // A finding that has this time says more.
+        let untold =
+            headline.before_first.as_ref().filter(|_| printed.iter().all(|told| told.before_ns == 0));
+        paragraphs.extend(untold.map(BeforeFirst::sentence).map(Paragraph::from));
+        paragraphs.extend(headline.slow_step.as_ref().map(slow_step).map(Paragraph::from));
         // Of a trace that describes no run nothing should be tuned.
         let first = headline.first_kernel.as_ref().filter(|_| report.sections.trust != Some(Trust::Bad));
         let kernels = first.map(|first| headline.kernels_sentence(&view.kernel(first)));
@@ -110,6 +114,9 @@ fn times(headline: &Headline, report: &Report) -> String {
     // Of what it is known better, a line of its own tells.
     let untold = without_ops(report).filter(|_| headline.before_first.is_none());
     text += &untold.map(|times| format!("; no op for {times}")).unwrap_or_default();
+    if headline.busy_before {
+        text += "; before the first op the GPU ran work that is not in the trace";
+    }
     let trust = report.sections.trust.map(|trust| format!("; trust {}", trust.label()));
     text + &trust.unwrap_or_default()
 }
@@ -132,10 +139,19 @@ fn without_gpu(headline: &Headline, report: &Report, findings: &[&Finding]) -> V
     vec![Block::Paragraphs(paragraphs)]
 }
 
+/// `One step is slow: ProfilerStep#2 takes 169.100 ms, the others 73.000 ms (median)`
+fn slow_step(step: &SlowStep) -> String {
+    let [ns, usual] = [step.ns, step.usual_ns].map(units::duration);
+    format!("One step is slow: {} takes {ns}, the others {usual} (median)", step.label)
+}
+
 /// `268.758 ms before the first op`, where that is much of the trace.
 fn without_ops(report: &Report) -> Option<String> {
     let (start, end) = report.span?;
     let (first, last) = report.ops?;
+    // A GPU that was busy before had no idle time there.
+    let is_busy = report.sections.headline.as_ref().is_some_and(|headline| headline.busy_before);
+    let start = if is_busy { first } else { start };
     let span = end.saturating_sub(start) as f64;
     let is_much = |ns: i64, share: f64| ns as f64 >= share * span && ns > 0;
     let times = [first.saturating_sub(start), end.saturating_sub(last)];

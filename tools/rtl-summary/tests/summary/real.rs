@@ -59,13 +59,12 @@ GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
          more work
    look: rtl-summary --section idle,launches,queues TRACE
 2. idle-host: the GPU waits for data that the host loads: idle for 19.5 ms in 4 gaps of 4.88 ms
-   (19.8 % of the wall time), most at enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__,
-   in every step, after DtoH and before HtoD
+   (19.8 % of the wall time) and for 4.72 ms before the first op, outside of it, most at
+   enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__, in every step, after DtoH and before
+   HtoD
    help: let worker processes load ahead of time (the loader's `num_workers`); make decoding
          and transforms cheaper
    look: rtl-summary --section idle,gaps TRACE
-Before its first op the GPU had nothing to do for 4.84 ms of ProfilerStep#8 (23.4 %), most at
-   enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__
 15 of 44 kernels hold 80 % of the kernel time; nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT
    alone holds 12.7 %: at twice the speed it would save 1.7 % of the wall time
   Recorder:  torch.profiler (layout kineto-json 1)
