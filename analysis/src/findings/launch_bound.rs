@@ -10,7 +10,8 @@ use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Places;
 use super::words::time;
-use crate::idle::{LossKind, Losses, PathId, SpanKind};
+use crate::idle::{LossKind, PathId, Site, SpanKind, is_of_model};
+use crate::names::span_names::span_name;
 
 /// From this part of the time on it is most of it.
 const MOST: f64 = 0.5;
@@ -40,7 +41,7 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
 fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding {
     let around = Around::new(inputs, lost);
     let work = Work::of(inputs, lost, &around);
-    let places = Chains::new(inputs).places();
+    let places = Chains::new(inputs, lost).places(|name| is_everything(inputs, name));
     let waits = finding.cost_ns.saturating_sub(lost.idle_ns(&finding));
     let (hosts, waits) = match waits > 0 {
         true => (
@@ -128,79 +129,145 @@ impl Work {
     }
 }
 
-/// Where ops are launched: the operators, ranges and functions of the program around each launch, outermost first.
+/// Where the launching threads were: the ranges and operators around each part of the time, outermost first.
 struct Chains<'a> {
-    chains: Vec<(Vec<&'a str>, u64)>,
+    chains: Vec<(Vec<Node<'a>>, u64)>,
     total: u64,
+    /// The time in ns outside of operators, by the function of a model.
+    functions: FxHashMap<&'a str, u64>,
+}
+
+/// A place of a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Node<'a> {
+    /// An operator that autograd runs, or the function that starts it.
+    Backward,
+    Range(&'a str),
+    Operator(&'a str),
+    /// A call outside of operators, or the launch of a graph.
+    Call(&'a str),
+    /// Neither a call nor an operator.
+    Between,
+}
+
+impl Node<'_> {
+    /// Returns whether others within it may be named beside it.
+    fn holds_others(self) -> bool {
+        matches!(self, Self::Backward | Self::Range(_))
+    }
 }
 
 impl<'a> Chains<'a> {
-    fn new(inputs: &Inputs<'a>) -> Self {
-        let tables = inputs.analysis.tables;
-        let of_gpu = |losses: &'a Losses| {
-            let places = Places { tables, losses };
-            losses.launched().map(move |(path, ns)| (chain(places, path), ns))
-        };
-        let chains: Vec<_> = inputs.idle().iter().flat_map(|gpu| of_gpu(&gpu.losses)).collect();
-        let total = chains.iter().map(|(_, ns)| ns).sum();
-        Self { chains, total }
+    fn new(inputs: &Inputs<'a>, lost: &Lost<'a>) -> Self {
+        let has_operators = !inputs.analysis.tables.operators.is_empty();
+        let mut functions: FxHashMap<&str, u64> = FxHashMap::default();
+        let mut chains = Vec::new();
+        for part in lost.parts() {
+            let chain = chain(part.places, part.loss.site, has_operators);
+            if chain.last() == Some(&Node::Between)
+                && let Some(function) = function_of_model(part.places, part.loss.site.path)
+            {
+                *functions.entry(function).or_default() += part.ns;
+            }
+            chains.push((chain, part.ns));
+        }
+        Self { total: lost.total_ns(), chains, functions }
     }
 
     fn share(&self, ns: u64) -> f64 {
         ns as f64 / self.total.max(1) as f64
     }
 
-    /// The places at a depth with their times in ns, most first.
-    fn at(&self, depth: usize) -> Vec<(&'a str, u64)> {
-        let mut times: FxHashMap<&str, u64> = FxHashMap::default();
-        for (names, ns) in &self.chains {
-            if let Some(name) = names.get(depth) {
-                *times.entry(name).or_default() += ns;
+    /// The places right within `outer` with their times in ns, most first.
+    fn within(&self, outer: &[Node<'a>]) -> Vec<(Node<'a>, u64)> {
+        let mut times: FxHashMap<Node<'_>, u64> = FxHashMap::default();
+        for (nodes, ns) in &self.chains {
+            if let Some(node) = nodes.strip_prefix(outer).and_then(<[_]>::first) {
+                *times.entry(*node).or_default() += ns;
             }
         }
-        let mut places: Vec<(&str, u64)> = times.into_iter().collect();
-        places.sort_by_key(|&(name, ns)| (Reverse(ns), name));
+        let mut places: Vec<(Node<'_>, u64)> = times.into_iter().collect();
+        places.sort_by_key(|&(node, ns)| (Reverse(ns), node));
         places
     }
 
-    /// `; 52 % of it in the backward pass, 20 % in Optimizer.step`: the innermost place with most of the time and those beside it, else
-    /// the outermost ones. Of a place with nearly all of it those within are named, too.
-    fn places(mut self) -> String {
-        let mut named = self.at(0);
-        let mut within = Vec::new();
-        for depth in 0.. {
-            let places = self.at(depth);
-            let most = places.first().copied().filter(|(_, ns)| self.share(*ns) >= MOST);
-            let Some((most, _)) = most else {
-                within = places;
+    /// `; 52 % of it in the backward pass (30 % in AddmmBackward0), 20 % in Optimizer.step`: the places of most time. Those within one
+    /// that holds nearly all are named after it, unless `is_everything` says that it is around the whole trace.
+    fn places(&self, is_everything: impl Fn(&str) -> bool) -> String {
+        let (mut outer, mut holder) = (Vec::new(), None);
+        let mut places = self.within(&[]);
+        while let Some(&(most, ns)) = places.first().filter(|(_, ns)| self.share(*ns) >= NEARLY) {
+            let within = self.within(&[&outer[..], &[most]].concat());
+            let goes_on = within.first().is_some_and(|(_, inner)| {
+                self.share(*inner) >= if most.holds_others() { SOME } else { NEARLY }
+            });
+            if !goes_on {
                 break;
-            };
-            self.chains.retain(|(names, _)| names.get(depth) == Some(&most));
-            named = places;
-        }
-        let (named, within) = (self.shares(&named), self.shares(&within));
-        match &named[..] {
-            [] => String::new(),
-            [(share, name)] if *share >= NEARLY && !within.is_empty() && within[0].1 != *name => {
-                format!("; {} of it in {name}: {}", part(*share), list(&within, ""))
             }
-            _ => format!("; {}", list(&named, " of it")),
+            outer.push(most);
+            places = within;
+            holder = match most {
+                Node::Range(name) if is_everything(name) => None,
+                Node::Backward | Node::Range(_) => Some((most, ns)),
+                _ => holder,
+            };
+        }
+        let named = places.into_iter().filter(|(_, ns)| self.share(*ns) >= SOME).take(PLACES);
+        let named: Vec<(Node<'_>, u64)> = named.collect();
+        let text = |at: usize, &(node, ns): &(Node<'a>, u64)| {
+            let of_it = if at == 0 && holder.is_none() { " of it" } else { "" };
+            format!("{}{of_it} {}", part(self.share(ns)), self.described(&outer, node, ns))
+        };
+        let list: Vec<String> = named.iter().enumerate().map(|(at, place)| text(at, place)).collect();
+        match holder {
+            _ if list.is_empty() => String::new(),
+            Some((holder, ns)) => {
+                format!("; {} of it {}: {}", part(self.share(ns)), self.label(holder), list.join(", "))
+            }
+            None => format!("; {}", list.join(", ")),
         }
     }
 
-    /// The places to name with their parts.
-    fn shares(&self, places: &[(&'a str, u64)]) -> Vec<(f64, &'a str)> {
-        let shares = places.iter().map(|&(name, ns)| (self.share(ns), name));
-        shares.filter(|(share, _)| *share >= SOME).take(PLACES).collect()
+    /// A place within `outer`, or the range within that has nearly all of its time; with those in a large one that are large, too.
+    fn described(&self, outer: &[Node<'a>], mut node: Node<'a>, mut ns: u64) -> String {
+        let mut path = outer.to_vec();
+        let mut within;
+        loop {
+            path.push(node);
+            within = self.within(&path);
+            match within.first() {
+                Some(&(inner @ Node::Range(_), most))
+                    if matches!(node, Node::Range(_)) && most as f64 >= NEARLY * ns as f64 =>
+                {
+                    (node, ns) = (inner, most);
+                }
+                _ => break,
+            }
+        }
+        within.retain(|(inner, ns)| *inner != Node::Between && self.share(*ns) >= SOME);
+        if !node.holds_others() || within.is_empty() {
+            return self.label(node);
+        }
+        let text = |(node, ns): &(Node<'a>, u64)| format!("{} {}", part(self.share(*ns)), self.label(*node));
+        let within: Vec<String> = within.iter().take(PLACES).map(text).collect();
+        format!("{} ({})", self.label(node), within.join(", "))
     }
-}
 
-/// `52 % of it in the backward pass, 20 % in Optimizer.step`.
-fn list(places: &[(f64, &str)], of_it: &str) -> String {
-    let text = |(at, (share, name)): (usize, &(f64, &str))| {
-        format!("{}{} in {name}", part(*share), if at == 0 { of_it } else { "" })
-    };
-    places.iter().enumerate().map(text).collect::<Vec<_>>().join(", ")
+    /// `in aten::mm`, `between operators`.
+    fn label(&self, node: Node<'_>) -> String {
+        match node {
+            Node::Backward => "in the backward pass".to_owned(),
+            Node::Range(name) | Node::Operator(name) | Node::Call(name) => format!("in {}", span_name(name)),
+            Node::Between => {
+                let known: u64 = self.functions.values().sum();
+                let most = self.functions.iter().max_by_key(|&(name, ns)| (ns, Reverse(name)));
+                match most.filter(|(_, ns)| **ns as f64 >= MOST * known as f64 && self.share(**ns) >= SOME) {
+                    Some((name, _)) => format!("between operators (most in {})", span_name(name)),
+                    None => "between operators".to_owned(),
+                }
+            }
+        }
+    }
 }
 
 /// `52 %`, `all`.
@@ -211,16 +278,52 @@ fn part(share: f64) -> String {
 /// The prefix of operators that autograd's threads run.
 const AUTOGRAD: &str = "autograd::engine::evaluate_function: ";
 
-/// The names of a chain, outermost first. What autograd runs is one place: an operator of it is as good as another.
-fn chain<'a>(places: Places<'a>, path: PathId) -> Vec<&'a str> {
-    let spans = places.spans(path).filter(|(_, kind)| *kind != SpanKind::Python);
-    let mut spans: Vec<(&str, SpanKind)> = spans.collect();
+/// The function that runs autograd's operators, or waits for the thread that does.
+const RUN_BACKWARD: &str = "run_backward";
+
+/// The places of a thread, outermost first. A function of the program is one only where nothing records operators: these say more.
+fn chain<'a>(places: Places<'a>, site: Site, has_operators: bool) -> Vec<Node<'a>> {
+    let call = site.call.is_some().then(|| places.tables.strings.get(site.call));
+    if let Some(graph) = call.filter(|call| call.contains("GraphLaunch")) {
+        return vec![Node::Call(graph)];
+    }
+    let mut spans: Vec<(&str, SpanKind)> = places.spans(site.path).collect();
     spans.reverse();
-    let operator = spans.iter().position(|(_, kind)| *kind == SpanKind::Operator);
-    let is_backward = operator.is_some_and(|at| is_of_autograd(spans[at].0));
-    let backward = is_backward.then_some("the backward pass");
-    let name = |(name, _): (&'a str, _)| name.strip_prefix(AUTOGRAD).unwrap_or(name);
-    backward.into_iter().chain(spans.into_iter().map(name)).collect()
+    let outermost = spans.iter().copied().find(|(_, kind)| *kind == SpanKind::Operator);
+    let is_backward = match outermost {
+        Some((name, _)) => is_of_autograd(name),
+        None => spans.iter().any(|(name, kind)| *kind == SpanKind::Python && name.contains(RUN_BACKWARD)),
+    };
+    let mut chain = if is_backward { vec![Node::Backward] } else { Vec::new() };
+    for (name, kind) in spans {
+        let node = match kind {
+            SpanKind::Operator => Node::Operator(name.strip_prefix(AUTOGRAD).unwrap_or(name)),
+            SpanKind::Range => Node::Range(name),
+            SpanKind::OwnPython if !has_operators => Node::Range(name),
+            _ => continue,
+        };
+        if chain.last() != Some(&node) {
+            chain.push(node);
+        }
+    }
+    if outermost.is_none() && has_operators {
+        chain.push(call.map_or(Node::Between, Node::Call));
+    }
+    chain
+}
+
+/// The innermost Python function of the program or of a package around it.
+fn function_of_model<'a>(places: Places<'a>, path: PathId) -> Option<&'a str> {
+    let is_python = |kind: SpanKind| matches!(kind, SpanKind::Python | SpanKind::OwnPython);
+    places.spans(path).find(|&(name, kind)| is_python(kind) && is_of_model(name)).map(|(name, _)| name)
+}
+
+/// Returns whether ranges of this name are around nearly all of the time of the GPUs.
+fn is_everything(inputs: &Inputs<'_>, name: &str) -> bool {
+    let tables = inputs.analysis.tables;
+    let ranges = tables.ranges.iter().filter(|range| tables.strings.get(range.name) == name);
+    let time = ranges.fold(0_i64, |sum, range| sum.saturating_add(range.duration.unwrap_or(0)));
+    time as f64 >= NEARLY * inputs.wall_ns() as f64
 }
 
 /// Returns whether autograd calls an operator: `autograd::engine::evaluate_function: MmBackward0`, `CompiledFunctionBackward`.
@@ -233,35 +336,60 @@ fn is_of_autograd(operator: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use Node::{Backward, Between, Call, Operator, Range};
+
     use super::*;
 
-    fn places(chains: &[(&[&'static str], u64)]) -> String {
-        let chains: Vec<_> = chains.iter().map(|&(names, ns)| (names.to_vec(), ns)).collect();
+    fn places(chains: &[(&[Node<'static>], u64)]) -> String {
+        let chains: Vec<_> = chains.iter().map(|&(nodes, ns)| (nodes.to_vec(), ns)).collect();
         let total = chains.iter().map(|(_, ns)| ns).sum();
-        Chains { chains, total }.places()
+        let functions = FxHashMap::from_iter([("vit.py(7): forward", 30), ("vit.py(9): attention", 8)]);
+        Chains { chains, total, functions }.places(|name| name == "train")
     }
 
     #[test]
-    fn the_innermost_place_with_most_of_the_time_is_named_with_those_beside_it() {
-        let chains: &[(&[&str], u64)] = &[
-            (&["the backward pass", "AddmmBackward0"], 30),
-            (&["the backward pass", "GeluBackward0"], 22),
-            (&["aten::linear", "aten::addmm"], 9),
-            (&["aten::gelu"], 19),
-            (&["Optimizer.step"], 20),
+    fn the_places_of_most_time_are_named_with_large_ones_within_ranges() {
+        let chains: &[(&[Node<'_>], u64)] = &[
+            (&[Backward, Operator("AddmmBackward0"), Operator("aten::mm")], 30),
+            (&[Backward, Operator("GeluBackward0")], 16),
+            (&[Backward, Operator("AddBackward0")], 6),
+            (&[Operator("aten::linear"), Operator("aten::addmm")], 9),
+            (&[Operator("aten::gelu")], 19),
+            (&[Operator("Optimizer.step")], 20),
         ];
         assert_eq!(
             places(chains),
-            "; 52 % of it in the backward pass, 20 % in Optimizer.step, 19 % in aten::gelu"
+            "; 52 % of it in the backward pass (30 % in AddmmBackward0, 16 % in GeluBackward0), 20 % in Optimizer.step, 19 % in \
+             aten::gelu"
         );
-        assert_eq!(places(&[(&["aten::matmul", "aten::mm"], 99), (&[], 1)]), "; 99 % of it in aten::mm");
-        let elements: &[(&[&str], u64)] =
-            &[(&["aten::mul_"], 34), (&["aten::add_"], 33), (&["aten::sub_"], 33)];
-        assert_eq!(places(elements), "; 34 % of it in aten::mul_, 33 % in aten::add_, 33 % in aten::sub_");
-        let within: &[(&[&str], u64)] =
-            &[(&["request", "aten::linear"], 40), (&["request", "aten::gelu"], 35), (&["request"], 25)];
-        assert_eq!(places(within), "; all of it in request: 40 % in aten::linear, 35 % in aten::gelu");
+        let products: &[(&[Node<'_>], u64)] =
+            &[(&[Operator("aten::matmul"), Operator("aten::mm")], 99), (&[], 1)];
+        assert_eq!(places(products), "; 99 % of it in aten::mm");
         assert_eq!(places(&[(&[], 5)]), "");
+    }
+
+    #[test]
+    fn time_between_operators_is_a_place_of_its_own() {
+        let streams: &[(&[Node<'_>], u64)] =
+            &[(&[Operator("aten::mm")], 50), (&[Between], 40), (&[Call("cudaEventQuery")], 10)];
+        assert_eq!(
+            places(streams),
+            "; 50 % of it in aten::mm, 40 % between operators (most in vit.py(7): forward), 10 % in cudaEventQuery"
+        );
+        let linear = [Range("request"), Operator("aten::linear")];
+        let within: &[(&[Node<'_>], u64)] =
+            &[(&linear, 40), (&[Range("request"), Operator("aten::gelu")], 35), (&[Range("request")], 25)];
+        assert_eq!(places(within), "; all of it in request: 40 % in aten::linear, 35 % in aten::gelu");
+    }
+
+    #[test]
+    fn a_range_around_the_whole_trace_is_no_place() {
+        let chains: &[(&[Node<'_>], u64)] = &[
+            (&[Range("train"), Range("attention"), Operator("aten::mm")], 60),
+            (&[Range("train"), Range("attention"), Operator("aten::softmax")], 8),
+            (&[Range("train"), Operator("aten::fill_")], 32),
+        ];
+        assert_eq!(places(chains), "; 68 % of it in attention (60 % in aten::mm), 32 % in aten::fill_");
     }
 
     #[test]

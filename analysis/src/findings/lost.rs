@@ -8,12 +8,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::before_first::BeforeFirst;
 use super::finding::{Finding, PLACES};
 use super::inputs::Inputs;
-use super::place::{OUTSIDE, Part};
+use super::place::{OUTSIDE, Part, begins_capture};
 use super::rhythm::Rhythm;
-use super::words::{counted, percent, time};
+use super::words::{counted, percent, time, whole_percent};
 use crate::base::ops::Op;
 use crate::gpu_time::ranges::Repeated;
-use crate::idle::LostPart;
+use crate::idle::{LostPart, SpanKind, innermost_of_most, says_where};
 use crate::names::span_names::span_name;
 use crate::trust::Evidence;
 
@@ -23,8 +23,11 @@ const LISTED_PART: f64 = 0.5;
 /// Linux numbers no more threads.
 const MOST_THREADS: i64 = 1 << 22;
 
-/// From this part of the time of a span on one within stands for it.
-const NEARLY: f64 = 0.8;
+/// From this part of the time on a function is around all of it, and says less than places within it.
+const NEARLY: f64 = 0.9;
+
+/// A place within another is named where this many times its time are all of it.
+const SOME: u64 = 5;
 
 /// Long gaps are few where this many times as many hold the rest of the time.
 const FEW: u64 = 4;
@@ -175,7 +178,7 @@ impl<'a> Lost<'a> {
     }
 
     /// `, most at aten::item -> hipStreamSynchronize`, or at what is around several places with half of the time; nothing where no
-    /// place is known.
+    /// place has half of it.
     pub(super) fn at(&self) -> String {
         let mut places: FxHashMap<Option<String>, u64> = FxHashMap::default();
         for part in &self.parts {
@@ -183,40 +186,65 @@ impl<'a> Lost<'a> {
         }
         let most =
             places.into_iter().max_by(|(one, first), (other, second)| (first, other).cmp(&(second, one)));
-        let most = match most {
-            Some((_, ns)) if ns * 2 < self.total_ns() => self.around().or(most.and_then(|(place, _)| place)),
-            most => most.and_then(|(place, _)| place),
-        };
-        most.map_or_else(String::new, |place| match place.as_str() {
-            OUTSIDE => ", most of it outside of operators and calls".to_owned(),
-            place => format!(", most at {place}"),
-        })
+        let half = self.total_ns().div_ceil(2);
+        match most {
+            Some((Some(place), ns)) if ns >= half && place == OUTSIDE => {
+                ", most of it outside of operators and calls".to_owned()
+            }
+            Some((Some(place), ns)) if ns >= half => format!(", most at {place}"),
+            Some((None, ns)) if ns >= half => String::new(),
+            _ => self.call().or_else(|| self.around()).unwrap_or_default(),
+        }
     }
 
-    /// The outermost span with at least half of the time, or one within with nearly as much: that of several places.
+    /// `, most at cudaFree`: the call with at least half of the time, wherever it is.
+    fn call(&self) -> Option<String> {
+        let mut times: FxHashMap<&str, u64> = FxHashMap::default();
+        for part in self.parts.iter().filter(|part| part.loss.site.call.is_some()) {
+            *times.entry(part.places.tables.strings.get(part.loss.site.call)).or_default() += part.ns;
+        }
+        let most = times.into_iter().find(|&(call, ns)| ns * 2 > self.total_ns() && !begins_capture(call));
+        most.map(|(call, _)| format!(", most at {call}"))
+    }
+
+    /// `, most at step`: the innermost span around at least half of the time; of a function around nearly all of it, `, 49 % of it at
+    /// Optimizer.step, 29 % at run_backward`.
     fn around(&self) -> Option<String> {
-        let chain = |part: &Part<'a>| {
-            let mut names: Vec<&str> = part.places.spans(part.loss.site.path).map(|(name, _)| name).collect();
-            names.reverse();
-            names
-        };
-        let mut chains: Vec<(Vec<&str>, u64)> =
-            self.parts.iter().map(|part| (chain(part), part.ns)).collect();
-        let (mut found, mut least) = (None, self.total_ns() / 2);
-        for depth in 0.. {
-            let mut times: FxHashMap<&str, u64> = FxHashMap::default();
-            for (names, ns) in &chains {
-                if let Some(&name) = names.get(depth) {
-                    *times.entry(name).or_default() += ns;
+        let chains = || self.parts.iter().map(|part| (part.places.spans(part.loss.site.path), part.ns));
+        let around = innermost_of_most(chains(), self.total_ns(), |(name, _)| says_where(name))?;
+        let mut chains: Vec<(Vec<&str>, u64)> = chains()
+            .filter(|(spans, _)| spans.clone().any(|span| span == around))
+            .map(|(spans, ns)| (spans.take_while(|span| *span != around).map(|(name, _)| name).collect(), ns))
+            .collect();
+        let mut within = Vec::new();
+        let held: u64 = chains.iter().map(|(_, ns)| ns).sum();
+        let holds_all = around.1 == SpanKind::OwnPython && held as f64 >= NEARLY * self.total_ns() as f64;
+        while holds_all && within.len() < PLACES {
+            // A function that calls itself counts once: the number of the last chain with it says so.
+            let mut times: FxHashMap<&str, (u64, usize, usize)> = FxHashMap::default();
+            for (number, (names, ns)) in chains.iter().enumerate() {
+                for (depth, name) in names.iter().rev().enumerate() {
+                    let (sum, deepest, last) = times.entry(name).or_insert((0, 0, usize::MAX));
+                    *sum += if *last == number { 0 } else { *ns };
+                    (*deepest, *last) = (depth.max(*deepest), number);
                 }
             }
-            let most = times.into_iter().max_by_key(|&(name, ns)| (ns, Reverse(name)));
-            let Some((name, ns)) = most.filter(|(_, ns)| *ns >= least) else { break };
-            chains.retain(|(names, _)| names.get(depth) == Some(&name));
-            least = least.max((NEARLY * ns as f64) as u64);
-            found = Some(span_name(name).into_owned());
+            let most = times.into_iter().filter(|(name, _)| says_where(name));
+            let most = most.map(|(name, (ns, depth, _))| (name, (ns, depth)));
+            let most = most.max_by_key(|&(name, (ns, depth))| (ns, depth, Reverse(name)));
+            let Some((name, (ns, _))) = most.filter(|(_, (ns, _))| ns * SOME >= self.total_ns()) else {
+                break;
+            };
+            chains.retain(|(names, _)| !names.contains(&name));
+            within.push(format!("{} at {}", whole_percent(ns, self.total_ns()), span_name(name)));
         }
-        found
+        match &mut within[..] {
+            [] => Some(format!(", most at {}", span_name(around.0))),
+            [first, ..] => {
+                *first = first.replacen(" at ", " of it at ", 1);
+                Some(format!(", {}", within.join(", ")))
+            }
+        }
     }
 
     /// The steps that have it; `None` where the trace has no steps.
@@ -267,23 +295,53 @@ impl<'a> Lost<'a> {
         rhythm.map_or_else(String::new, |rhythm| format!(", {rhythm}"))
     }
 
-    /// `, after gemm and before softmax`: the ops around the longest gap.
+    /// `, after gemm and before softmax`: the ops around most of the time, else `, the longest of 3.10 ms after gemm and before softmax`.
     pub(super) fn between(&self) -> String {
         let tables = self.inputs.analysis.tables;
-        let Some(LostPart { before, after, .. }) = self.longest().next().map(|part| part.loss.longest) else {
-            return String::new();
+        let names =
+            |(before, after): (Option<Op>, Op)| (before.map(|op| op.name(tables)), after.name(tables));
+        let mut times: FxHashMap<(Option<&str>, &str), u64> = FxHashMap::default();
+        let mut gaps: FxHashMap<(usize, i64), (u64, (Option<Op>, Op))> = FxHashMap::default();
+        for part in &self.parts {
+            for moment in &part.loss.moments {
+                *times.entry(names(moment.ops)).or_default() += moment.ns;
+                gaps.entry((part.gpu, moment.gap_start)).or_insert((0, moment.ops)).0 += moment.ns;
+            }
+        }
+        let listed: u64 = times.values().sum();
+        let most = times.into_iter().max_by_key(|&(ops, ns)| (ns, Reverse(ops)));
+        let longest = gaps.into_iter().max_by_key(|&((gpu, start), (ns, _))| (ns, Reverse((start, gpu))));
+        // Time that is lost in short pieces has no moments.
+        let parts = self.parts.iter().map(|part| part.loss.longest);
+        let of_pieces = || parts.max_by_key(|longest| (longest.gap_ns, Reverse(longest.gap_start)));
+        let (which, (before, after)) = match (most, longest) {
+            (Some((ops, ns)), _) if ns * 2 >= self.total_ns() => (String::new(), ops),
+            (_, Some((_, (ns, ops)))) if listed * 2 >= self.total_ns() => {
+                (format!(" the longest of {}", time(i64::try_from(ns).unwrap_or(i64::MAX))), names(ops))
+            }
+            _ => match of_pieces() {
+                Some(LostPart { before, after, .. }) => (" one of them".to_owned(), names((before, after))),
+                None => return String::new(),
+            },
         };
-        let name = |op: Op| self.inputs.display(op.name(tables));
-        match before.map(name) {
-            Some(before) => format!(", after {before} and before {}", name(after)),
-            None => format!(", before {}", name(after)),
+        let after = self.inputs.display(after);
+        match before.map(|before| self.inputs.display(before)) {
+            Some(before) => format!(",{which} after {before} and before {after}"),
+            None => format!(",{which} before {after}"),
         }
     }
 
-    /// `, in thread 12`, where several threads of its process launch.
+    /// `, in thread 12`, where several threads of its process launch and this one has most of the time.
     pub(super) fn thread(&self) -> String {
         let thread = |part: &Part<'_>| part.loss.longest.thread;
-        let Some((process, tid)) = self.longest().next().and_then(thread) else { return String::new() };
+        let mut times: FxHashMap<_, u64> = FxHashMap::default();
+        for part in &self.parts {
+            if let Some(thread) = thread(part) {
+                *times.entry(thread).or_default() += part.ns;
+            }
+        }
+        let most = times.into_iter().find(|(_, ns)| ns * 2 > self.total_ns());
+        let Some(((process, tid), _)) = most else { return String::new() };
         // GPUs with a thread each wait for no single one.
         if self.parts.iter().any(|part| part.gpu != self.parts[0].gpu && thread(part) != Some((process, tid)))
         {

@@ -42,6 +42,8 @@ impl<'a> Places<'a> {
         let call = site.call.is_some().then(|| self.tables.strings.get(site.call));
         let innermost = self.spans(site.path).next();
         let within = innermost.map(|(name, _)| span_name(name));
+        // A capture of a graph begins in its call and goes on.
+        let call = call.filter(|call| within.is_none() || !begins_capture(call));
         let label = match (&within, call) {
             (Some(within), Some(call)) => format!("{within} -> {call}"),
             (Some(one), None) => one.to_string(),
@@ -84,4 +86,9 @@ impl<'a> Places<'a> {
             .or_else(outermost)
             .or_else(|| self.label(site))
     }
+}
+
+/// Returns whether a call begins the capture of a graph, which goes on after it.
+pub(super) fn begins_capture(call: &str) -> bool {
+    call.contains("StreamBeginCapture")
 }

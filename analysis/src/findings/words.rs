@@ -22,6 +22,11 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
+/// A part of a whole: `52 %`.
+pub(super) fn whole_percent(part: u64, whole: u64) -> String {
+    format!("{:.0} %", part as f64 / whole.max(1) as f64 * 100.0)
+}
+
 /// `1 gap`, `576 gaps`.
 pub(super) fn counted(count: u64, one: &str, many: &str) -> String {
     let name = if count == 1 { one } else { many };

@@ -6,9 +6,10 @@ use super::blocked::{BlockingCall, BlockingCalls};
 use super::cause::Cause;
 use super::first_times::FirstTime;
 use super::losses::{LossKind, Losses, LostPart, Site};
-use super::paths::{PathId, SpanKind};
+use super::paths::{PathId, Paths, SpanKind};
 use super::pieces::{FIRST_TIME, Piece};
 use super::tally::{Gap, Tally};
+use super::threads::Threads;
 
 /// Code of a thread that takes so long in ns between two calls, and [`UNUSUAL`] times as long as usual, is no part of its pace.
 pub(super) const STALL: u64 = 200_000;
@@ -25,6 +26,7 @@ const LONG_LAUNCH: u64 = 1_000_000;
 pub(super) struct GapSplit<'a> {
     pub(super) tally: &'a mut Tally,
     pub(super) losses: &'a mut Losses,
+    pub(super) threads: &'a Threads<'a>,
     /// The parts so far.
     pub(super) lost: Vec<(LossKind, Site, LostPart)>,
     /// The earlier calls of the thread that may have made it late.
@@ -55,7 +57,7 @@ impl GapSplit<'_> {
             return;
         }
         self.gap.parts.add(cause, length, names);
-        self.tally.note_piece(cause, length, names);
+        self.tally.note_piece(cause, length, names, path);
         self.tally.add_place(cause, names, length);
         if is_code {
             self.code.push(piece);
@@ -131,16 +133,22 @@ impl GapSplit<'_> {
         self.lost.push((kind, site, LostPart { start, ns, ..self.whole }));
     }
 
-    /// Adds the time from which on the op was enqueued; `path` is the place of its launch. Returns the cause of the blocking
-    /// call in which the gap began.
-    pub(super) fn finish(mut self, [queued, start]: [i64; 2], path: PathId) -> Option<Cause> {
+    /// Adds the time from which on the op was enqueued, in which `look_ahead` follows the thread. Returns the cause of the blocking call
+    /// in which the gap began.
+    pub(super) fn finish(
+        mut self,
+        [queued, start]: [i64; 2],
+        paths: &mut Paths,
+        look_ahead: impl FnOnce(&mut Paths, [i64; 2], &mut dyn FnMut(PathId, [i64; 2])),
+    ) -> Option<Cause> {
         self.add_code();
-        self.tally.name_places(self.gap);
+        self.tally.name_places(self.gap, paths, |name| self.threads.says_where(name));
         if self.gap.waiting == 0 {
             let own = self.charge(start.wrapping_sub(queued) as u64);
             self.gap.own[Cause::Queued as usize] += own;
-            let site = Site { path, call: NameId::NONE };
-            self.lose(LossKind::Pace, site, [start.saturating_sub_unsigned(own), start]);
+            look_ahead(paths, [start.saturating_sub_unsigned(own), start], &mut |path, times| {
+                self.lose(LossKind::Pace, Site { path, call: NameId::NONE }, times);
+            });
         }
         // Code around what compiles the first op of a kernel compiles, too.
         let compiles = |(kind, ..): &(LossKind, Site, LostPart)| *kind == LossKind::Blocking(Cause::Loading);
@@ -149,7 +157,7 @@ impl GapSplit<'_> {
                 *kind = LossKind::First;
             }
         }
-        self.losses.add_gap(&self.lost, path);
+        self.losses.add_gap(&self.lost);
         self.drained
     }
 }

@@ -6,7 +6,7 @@ use super::blocked::{AHEAD, BlockingCalls};
 use super::cause::Cause;
 use super::gap_split::{GapSplit, STALL, UNUSUAL};
 use super::losses::{LossKind, Losses, LostPart, Site};
-use super::paths::{PathId, Paths};
+use super::paths::Paths;
 use super::pieces::{Cursor, Piece};
 use super::tally::{CAUSES, Gap, Names, Parts, Tally};
 use super::threads::Threads;
@@ -199,6 +199,7 @@ impl<'a> GpuSweep<'a> {
         let mut split = GapSplit {
             tally: &mut Tally::default(),
             losses: &mut losses,
+            threads: self.threads,
             lost: Vec::new(),
             calls: &mut BlockingCalls::since(begin),
             code: Vec::new(),
@@ -211,7 +212,7 @@ impl<'a> GpuSweep<'a> {
         };
         Cursor::default()
             .split(self.threads, history, &mut self.paths, [begin, until], |piece| split.add(piece));
-        split.finish([until, until], PathId::NONE);
+        split.finish([until, until], &mut self.paths, |_, _, _| ());
         losses.finish();
         let waited = losses.by_kind().get(&LossKind::Blocking(Cause::Synchronise)).copied();
         if waited.unwrap_or(0) * 2 <= ns {
@@ -343,7 +344,7 @@ impl<'a> GpuSweep<'a> {
                 if gap.waiting == 0 {
                     lost.push((LossKind::Pace, Site::NONE, self.part([queued, to], [from, to], after)));
                 }
-                self.losses.add_gap(&lost, PathId::NONE);
+                self.losses.add_gap(&lost);
                 None
             }
         };
@@ -374,9 +375,19 @@ impl<'a> GpuSweep<'a> {
         let stall = STALL.max(history.usual.saturating_mul(UNUSUAL));
         let is_first = threads.is_first(gap.after);
         let code = Vec::new();
-        let mut split =
-            GapSplit { tally, losses, lost, calls, code, gap, whole, stall, is_first, drained: None };
-        let mut path = PathId::NONE;
+        let mut split = GapSplit {
+            tally,
+            losses,
+            threads,
+            lost,
+            calls,
+            code,
+            gap,
+            whole,
+            stall,
+            is_first,
+            drained: None,
+        };
         cursor.split(threads, history, paths, [from, queued], |piece: Piece| {
             split.add(piece);
             let Piece { cause, start, end, within, call, .. } = piece;
@@ -390,9 +401,10 @@ impl<'a> GpuSweep<'a> {
                     call,
                 });
             }
-            path = piece.path;
         });
-        split.finish([queued, to], path)
+        split.finish([queued, to], paths, |paths, times, each| {
+            cursor.look_ahead(threads, history, paths, times, each);
+        })
     }
 
     #[inline]

@@ -83,12 +83,13 @@ pub(crate) struct LostPart {
     pub(crate) thread: Option<ThreadKey>,
 }
 
-/// Time in ns from a moment on, within a gap.
+/// Time in ns from a moment on, within a gap between two ops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moment {
     pub(crate) gap_start: i64,
     pub(crate) start: i64,
     pub(crate) ns: u64,
+    pub(crate) ops: (Option<Op>, Op),
 }
 
 /// Idle time of one kind at one site.
@@ -112,8 +113,6 @@ pub(crate) struct Losses {
     /// The chains that sites name.
     pub(crate) paths: Paths,
     pub(super) all: FirstUseMap<(LossKind, Site), Loss>,
-    /// The time of the pace in ns by the chain around the launch of the op at the end of a gap.
-    pub(super) launched: FirstUseMap<PathId, u64>,
     /// Starts and times in ns of the pace, gaps near each other together.
     pub(super) pace: Vec<(i64, u64)>,
 }
@@ -167,18 +166,13 @@ impl Losses {
         self.all.values()
     }
 
-    /// The time of the pace in ns by the chain around the launches after it.
-    pub(crate) fn launched(&self) -> impl Iterator<Item = (PathId, u64)> {
-        self.launched.iter().map(|(&path, &ns)| (path, ns))
-    }
-
     /// Starts and times in ns that add up to that of the pace before launches with a place.
     pub(crate) fn pace(&self) -> &[(i64, u64)] {
         &self.pace
     }
 
-    /// Adds the parts of the gap before an op that was launched within the chain `path`.
-    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)], path: PathId) {
+    /// Adds the parts of a gap.
+    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)]) {
         // By kind: the position of the longest part.
         let mut longest = [None; LossKind::COUNT];
         for (at, &(kind, _, part)) in parts.iter().enumerate() {
@@ -196,7 +190,6 @@ impl Losses {
             }
         }
         let Some((start, ns)) = pace.filter(|(_, ns)| *ns > 0) else { return };
-        *self.launched.entry(path).or_default() += ns;
         match self.pace.last_mut() {
             Some((first, sum)) if *sum < LISTED && start.saturating_sub(*first) < TOGETHER => *sum += ns,
             _ => self.pace.push((start, ns)),
@@ -209,7 +202,8 @@ impl Losses {
         if part.ns == 0 {
             return;
         }
-        let moment = Moment { gap_start: part.gap_start, start: part.start, ns: 0 };
+        let ops = (part.before, part.after);
+        let moment = Moment { gap_start: part.gap_start, start: part.start, ns: 0, ops };
         let loss = match self.all.entry((kind, site)) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => entry.insert(Loss {

@@ -1,5 +1,8 @@
 //! Where threads are: the chain of operators, Python functions and ranges around a moment, each chain stored once.
 
+use std::cmp::Reverse;
+use std::hash::Hash;
+
 use rtl_schema::NameId;
 use rustc_hash::FxHashMap;
 
@@ -67,4 +70,31 @@ impl Paths {
         std::iter::successors(node(path), move |(outer, ..)| node(*outer))
             .map(|&(_, name, kind)| (name, kind))
     }
+}
+
+/// The innermost of the names around at least half of `total` that `says_where`: the chains, innermost first, have a part of it each.
+pub(crate) fn innermost_of_most<K: Copy + Ord + Hash>(
+    chains: impl Iterator<Item = (impl Iterator<Item = K>, u64)>,
+    total: u64,
+    says_where: impl Fn(K) -> bool,
+) -> Option<K> {
+    /// The time in ns around which a name is, the number of the last chain with it, and its greatest depth.
+    type Sum = (u64, usize, usize);
+    let mut sums: FxHashMap<K, Sum> = FxHashMap::default();
+    let mut chain: Vec<K> = Vec::new();
+    for (number, (names, ns)) in chains.enumerate() {
+        chain.clear();
+        chain.extend(names);
+        for (depth, &name) in chain.iter().rev().enumerate() {
+            let (sum, last, deepest) = sums.entry(name).or_insert((0, usize::MAX, 0));
+            // A name may be in a chain twice.
+            if *last != number {
+                *sum += ns;
+            }
+            (*last, *deepest) = (number, depth.max(*deepest));
+        }
+    }
+    let most = sums.into_iter().filter(|(_, (ns, ..))| *ns > 0 && ns.saturating_mul(2) >= total);
+    let most = most.filter(|(name, _)| says_where(*name));
+    most.min_by_key(|&(name, (ns, _, depth))| (ns, Reverse(depth), name)).map(|(name, _)| name)
 }

@@ -53,6 +53,8 @@ pub(super) struct Cursor {
     /// The length in ns of the gap that is being split.
     gap: u64,
     spans: SpanCursor,
+    /// The memory of a copy of `spans`.
+    ahead: SpanCursor,
     /// Follows the main thread of the process, where this thread is in no span: it works for that one.
     main: SpanCursor,
     /// The first call of the main thread that has not ended, and how many have been reported.
@@ -97,23 +99,34 @@ impl Cursor {
             self.reported = self.reported.max(self.call + 1);
             if end > moment || blocks {
                 let end = end.max(moment);
-                let seen = if end > moment { moment } else { next.start.max(self.spans.moment) };
                 let length = next.end.wrapping_sub(next.start) as u64;
-                let place = self.place(threads, thread, paths, seen);
-                let first_time = match place.first_time {
-                    FirstTime::Unknown if end.wrapping_sub(moment) as u64 >= FIRST_TIME => {
-                        threads.first_time_of_call(thread.process, &next)
+                let mut blocked = blocks.then_some(length);
+                let mut seen = if end > moment { moment } else { next.start.max(self.spans.moment) };
+                loop {
+                    let place = self.place(threads, thread, paths, seen);
+                    // A thread runs on while it captures a graph.
+                    let until = match next.is_capture && end > moment {
+                        true => self.spans.until(threads, thread).min(end),
+                        false => end,
+                    };
+                    let first_time = match place.first_time {
+                        FirstTime::Unknown if end.wrapping_sub(moment) as u64 >= FIRST_TIME => {
+                            threads.first_time_of_call(thread.process, &next)
+                        }
+                        known => known,
+                    };
+                    each(Piece {
+                        first_time,
+                        call_end: next.end,
+                        blocked: blocked.take(),
+                        is_call: true,
+                        ..place.piece(next.cause, [moment, until], next.name)
+                    });
+                    (moment, seen) = (until, until);
+                    if until >= end {
+                        break;
                     }
-                    known => known,
-                };
-                each(Piece {
-                    first_time,
-                    call_end: next.end,
-                    blocked: blocks.then_some(length),
-                    is_call: true,
-                    ..place.piece(next.cause, [moment, end], next.name)
-                });
-                moment = end;
+                }
             }
             if next.end > to {
                 return;
@@ -158,15 +171,13 @@ impl Cursor {
             is_launch(before) && is_launch(next) && next.start >= before.end && distance <= BACK_TO_BACK
         });
         if let Some((_, next)) = launches {
-            let place = self.place(threads, thread, paths, from);
-            each(place.piece(Cause::Launch, [from, to], next.name));
-            return;
+            return self.own_code(threads, thread, paths, [from, to], Some(next.name), each);
         }
         let main = threads.get(thread.main);
         if thread.spans.is_empty() && main.only_waits {
             return self.between_waits(threads, thread, paths, [from, to], each);
         }
-        self.own_code(threads, thread, paths, [from, to], each);
+        self.own_code(threads, thread, paths, [from, to], None, each);
     }
 
     /// A thread without spans works for one that launches nothing and waits for the GPU: it does nothing while that one waits.
@@ -186,7 +197,7 @@ impl Cursor {
             }
             let (start, end) = (wait.start.max(moment), wait.end.min(to));
             if end > start {
-                self.own_code(threads, thread, paths, [moment, start], each);
+                self.own_code(threads, thread, paths, [moment, start], None, each);
                 let blocks = self.main_call >= self.main_reported;
                 self.main_reported = self.main_call + 1;
                 let length = wait.end.wrapping_sub(wait.start) as u64;
@@ -204,16 +215,17 @@ impl Cursor {
             }
             self.main_call += 1;
         }
-        self.own_code(threads, thread, paths, [moment, to], each);
+        self.own_code(threads, thread, paths, [moment, to], None, each);
     }
 
-    /// Adds the code of a thread outside of calls.
+    /// Adds the code of a thread outside of calls, on its way to the call `launch` if it is launching.
     fn own_code(
         &mut self,
         threads: &Threads<'_>,
         thread: &Thread,
         paths: &mut Paths,
         [from, to]: [i64; 2],
+        launch: Option<NameId>,
         each: &mut impl FnMut(Piece),
     ) {
         let main = threads.get(thread.main);
@@ -221,19 +233,46 @@ impl Cursor {
         let mut start = from;
         while start < to {
             let spans = self.spans.at(threads, thread, start);
-            let is_compiling = start < spans.compiles_until;
-            let cause = if is_compiling { Cause::Loading } else { Cause::Host };
             let mut end = spans.until(threads, thread).min(to);
-            if is_compiling {
-                end = end.min(spans.compiles_until);
-            }
+            let (cause, call) = match launch {
+                Some(launch) => (Cause::Launch, launch),
+                None if start < spans.compiles_until => {
+                    end = end.min(spans.compiles_until);
+                    (Cause::Loading, NameId::NONE)
+                }
+                None => (Cause::Host, NameId::NONE),
+            };
             let place = self.place(threads, thread, paths, start);
             if works_for_main {
                 end = end.min(self.main.until(threads, main));
             }
-            each(place.piece(cause, [start, end], NameId::NONE));
+            each(place.piece(cause, [start, end], call));
             start = end;
         }
+    }
+
+    /// The chains that the thread is in from `from` to `to`, which is not before the moments of [`Self::split`] and does not move
+    /// these on.
+    pub(super) fn look_ahead(
+        &mut self,
+        threads: &Threads<'_>,
+        thread: &Thread,
+        paths: &mut Paths,
+        [from, to]: [i64; 2],
+        mut each: impl FnMut(PathId, [i64; 2]),
+    ) {
+        let mut ahead = std::mem::take(&mut self.ahead);
+        ahead.clone_from(&self.spans);
+        std::mem::swap(&mut self.spans, &mut ahead);
+        let mut start = from;
+        while start < to {
+            let place = self.place(threads, thread, paths, start);
+            let end = self.spans.until(threads, thread).min(to);
+            each(place.path, [start, end]);
+            start = end;
+        }
+        std::mem::swap(&mut self.spans, &mut ahead);
+        self.ahead = ahead;
     }
 }
 
@@ -272,13 +311,27 @@ struct SpanCursor {
     moment: i64,
     next: usize,
     open: Vec<(Span, Option<PathId>)>,
+    /// The first end of a span below one that ends later.
+    crossing: i64,
     /// The end of the spans so far that compile.
     compiles_until: i64,
 }
 
+impl Clone for SpanCursor {
+    fn clone(&self) -> Self {
+        Self { open: self.open.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        let mut open = std::mem::take(&mut self.open);
+        open.clone_from(&other.open);
+        *self = Self { open, ..*other };
+    }
+}
+
 impl Default for SpanCursor {
     fn default() -> Self {
-        Self { moment: i64::MIN, next: 0, open: Vec::new(), compiles_until: i64::MIN }
+        Self { moment: i64::MIN, next: 0, open: Vec::new(), crossing: i64::MAX, compiles_until: i64::MIN }
     }
 }
 
@@ -291,15 +344,36 @@ impl SpanCursor {
                 break;
             }
             while self.open.pop_if(|(open, _)| open.end <= span.start).is_some() {}
+            if let Some((outer, _)) = self.open.last().filter(|(outer, _)| outer.end < span.end) {
+                self.crossing = self.crossing.min(outer.end);
+            }
             self.open.push((span, None));
             if span.compiles {
                 self.compiles_until = self.compiles_until.max(span.end);
             }
             self.next += 1;
         }
-        // A span that has ended below one that is open goes when it is the last.
         while self.open.pop_if(|(open, _)| open.end <= moment).is_some() {}
+        if self.crossing <= moment {
+            self.remove_crossed(moment);
+        }
         self
+    }
+
+    /// Removes spans that have ended below ones that are open: a range begins in a function that ends before it.
+    #[cold]
+    fn remove_crossed(&mut self, moment: i64) {
+        let first = self.open.iter().position(|(span, _)| span.end <= moment).unwrap_or(self.open.len());
+        self.open.retain(|(span, _)| span.end > moment);
+        self.open[first..].iter_mut().for_each(|(_, path)| *path = None);
+        self.crossing = i64::MAX;
+        let mut last = i64::MIN;
+        for (span, _) in self.open.iter().rev() {
+            if span.end < last {
+                self.crossing = self.crossing.min(span.end);
+            }
+            last = last.max(span.end);
+        }
     }
 
     fn name(&self) -> NameId {
@@ -337,6 +411,65 @@ impl SpanCursor {
     /// The end of the time in which the innermost one stays the same.
     fn until(&self, threads: &Threads<'_>, thread: &Thread) -> i64 {
         let next = thread.spans.get(self.next).map_or(i64::MAX, |&number| threads.span(number).start);
-        self.open.last().map_or(next, |(open, _)| open.end.min(next))
+        self.open.last().map_or(next, |(open, _)| open.end.min(next).min(self.crossing))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rtl_schema::Tables;
+    use rtl_schema::table::{ApiCall, Range};
+
+    use super::*;
+    use crate::base::ops::Order;
+    use crate::launches::EnqueueTimes;
+
+    /// The chains of one thread in these ranges, innermost first, with the times in ns in which it is in them.
+    fn chains(ranges: &[(&str, [i64; 2])]) -> Vec<(Vec<String>, [i64; 2])> {
+        let mut tables = Tables::default();
+        let name = tables.strings.intern("hipLaunchKernel");
+        tables.api_calls.push(ApiCall {
+            name,
+            tid: Some(7),
+            start: 1_000,
+            duration: Some(1),
+            ..ApiCall::default()
+        });
+        for &(name, [start, end]) in ranges {
+            let name = tables.strings.intern(name);
+            tables.ranges.push(Range {
+                name,
+                tid: Some(7),
+                start,
+                duration: Some(end - start),
+                ..Range::default()
+            });
+        }
+        let order = Order::of(&tables);
+        let times = EnqueueTimes::new(&tables, &order);
+        let threads = Threads::new(&tables, &times);
+        let (mut paths, mut pieces) = (Paths::default(), Vec::new());
+        let mut cursor = Cursor::default();
+        cursor.split(&threads, threads.get(0), &mut paths, [0, 100], |piece| pieces.push(piece));
+        let names = |path| paths.spans(path).map(|(name, _)| tables.strings.get(name).to_owned()).collect();
+        pieces.iter().map(|piece| (names(piece.path), [piece.start, piece.end])).collect()
+    }
+
+    #[test]
+    fn a_function_that_ends_before_a_range_that_began_in_it_is_around_it_no_longer() {
+        let found =
+            chains(&[("train", [0, 100]), ("enter", [10, 30]), ("update", [20, 90]), ("sort", [40, 50])]);
+        let expected: [(&[&str], _); 7] = [
+            (&["train"], [0, 10]),
+            (&["enter", "train"], [10, 20]),
+            (&["update", "enter", "train"], [20, 30]),
+            (&["update", "train"], [30, 40]),
+            (&["sort", "update", "train"], [40, 50]),
+            (&["update", "train"], [50, 90]),
+            (&["train"], [90, 100]),
+        ];
+        let expected =
+            expected.map(|(names, times)| (names.iter().map(|&name| name.to_owned()).collect(), times));
+        assert_eq!(found, expected);
     }
 }

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::cause::Cause;
 use super::losses::Losses;
+use super::paths::{PathId, Paths, SpanKind, innermost_of_most};
 use super::types::{AfterBlocking, CauseIdle, GapPart, GpuIdle, IdleGap, Place, PlaceIdle};
 use crate::base::ops::Op;
 use crate::base::union_length::to_ns;
@@ -23,6 +24,9 @@ const PLACES: usize = 5;
 
 /// Where a thread was: the name of the span, and of the call.
 pub(super) type Names = (NameId, NameId);
+
+/// The cause of a piece, its length in ns and where the thread was.
+type NotedPiece = (Cause, u64, Names, PathId);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Parts {
@@ -47,16 +51,24 @@ impl Parts {
         }
     }
 
-    /// Names the place of most time of each cause, of equal ones the first. `pieces` are those of the gap in order.
-    fn name_places(&mut self, pieces: &[(Cause, u64, Names)]) {
+    /// Names the place of most time of each cause, of equal ones the first, or what is around places with half of the time. `pieces` are
+    /// those of the gap in order.
+    fn name_places(&mut self, pieces: &[NotedPiece], paths: &Paths, says_where: &impl Fn(NameId) -> bool) {
         let mut sums: FxHashMap<(Cause, Names), (u64, Reverse<usize>)> = FxHashMap::default();
-        for (position, &(cause, length, names)) in pieces.iter().enumerate() {
+        for (position, &(cause, length, names, _)) in pieces.iter().enumerate() {
             sums.entry((cause, names)).or_insert((0, Reverse(position))).0 += length;
         }
         for (cause, (time, _, place)) in Cause::ALL.into_iter().zip(&mut self.of) {
             let of_cause = sums.iter().filter(|((other, _), _)| *other == cause && *time > 0);
-            if let Some(((_, names), _)) = of_cause.max_by_key(|(_, sum)| **sum) {
-                *place = *names;
+            let Some(((_, names), (most, _))) = of_cause.max_by_key(|(_, sum)| **sum) else { continue };
+            *place = *names;
+            if most * 2 < *time {
+                let of_cause = pieces.iter().filter(|(other, ..)| *other == cause);
+                let chains = of_cause.map(|&(_, length, _, path)| (paths.spans(path), length));
+                let is_named = |(name, kind)| kind != SpanKind::Step && says_where(name);
+                if let Some((name, _)) = innermost_of_most(chains, *time, is_named) {
+                    *place = (name, NameId::NONE);
+                }
             }
         }
     }
@@ -179,24 +191,24 @@ pub(super) struct Tally {
     drained: [(u64, u64); CAUSES],
     longest: Longest,
     /// The pieces of the gap that is being split.
-    pieces: Vec<(Cause, u64, Names)>,
+    pieces: Vec<NotedPiece>,
 }
 
 impl Tally {
     /// Notes a piece of the gap that is being split, in order.
     #[inline]
-    pub(super) fn note_piece(&mut self, cause: Cause, length: u64, names: Names) {
-        self.pieces.push((cause, length, names));
+    pub(super) fn note_piece(&mut self, cause: Cause, length: u64, names: Names, path: PathId) {
+        self.pieces.push((cause, length, names, path));
     }
 
     /// Names the places of a gap of which all pieces are noted, where it may be among the longest.
-    pub(super) fn name_places(&mut self, gap: &mut Gap) {
+    pub(super) fn name_places(&mut self, gap: &mut Gap, paths: &Paths, says_where: impl Fn(NameId) -> bool) {
         let mut parts = self.causes.iter().zip(&gap.parts.of);
         let is_kept = |(sums, part): (&Sums, &(u64, u64, Names))| {
             part.0 > 0 && sums.longest.takes(LONGEST_OF_CAUSE, part.0)
         };
         if self.pieces.len() > 2 && (self.longest.takes(LONGEST, gap.length) || parts.any(is_kept)) {
-            gap.parts.name_places(&self.pieces);
+            gap.parts.name_places(&self.pieces, paths, &says_where);
         }
         self.pieces.clear();
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::cause::{Cause, is_compilation, of_function};
 use super::first_times::{FirstTime, FirstTimes};
-use super::own_code::is_own_code;
+use super::own_code::{is_own_code, says_where};
 use super::paths::SpanKind;
 use super::queue_starts::QueueStarts;
 use crate::base::first_use::{FirstUseMap, position_of};
@@ -19,7 +19,8 @@ use rtl_schema::table::{Direction, Range};
 /// A copy to the host of at most this size in bytes reads a result, such as a loss or the tokens of a batch.
 const RESULT: u64 = 4096;
 
-/// The beginnings of the names of ranges that torch makes itself: steps say nothing about a place, and optimizers are operators.
+/// The beginnings of the names of ranges that torch makes itself, which older versions record as operators: steps say nothing about a
+/// place, and optimizers are operators.
 const RANGES_OF_TORCH: [(&str, SpanKind); 2] =
     [("ProfilerStep", SpanKind::Step), ("Optimizer.", SpanKind::Operator)];
 
@@ -46,6 +47,8 @@ pub(super) struct Call {
     pub(super) name: NameId,
     pub(super) start: i64,
     pub(super) end: i64,
+    /// It begins the capture of a graph, to the end of which it lasts.
+    pub(super) is_capture: bool,
 }
 
 /// An operator, a Python function or a range.
@@ -67,10 +70,8 @@ pub(super) struct Threads<'a> {
     causes: Vec<Option<Cause>>,
     /// Indexed by name: whether a span of it compiles.
     compiles: Vec<bool>,
-    /// Indexed by name: whether a Python function of it belongs to the program.
-    own_code: Vec<bool>,
-    /// The names of ranges that torch makes itself, and what they are.
-    of_torch: Vec<(NameId, SpanKind)>,
+    /// Indexed by name: functions of the program, and what torch makes itself.
+    kinds: Vec<Option<SpanKind>>,
     /// Indexed by name: the first start in ns of a kernel.
     first_starts: Vec<i64>,
     queue_starts: QueueStarts,
@@ -90,8 +91,7 @@ impl<'a> Threads<'a> {
             threads: FirstUseMap::default(),
             causes: vec![None; tables.strings.len()],
             compiles: vec![false; tables.strings.len()],
-            own_code: vec![false; tables.strings.len()],
-            of_torch: Vec::new(),
+            kinds: vec![None; tables.strings.len()],
             first_starts: Vec::new(),
             queue_starts: QueueStarts::default(),
             first_times: FirstTimes::default(),
@@ -104,9 +104,9 @@ impl<'a> Threads<'a> {
         for (id, text) in tables.strings.iter() {
             threads.causes[id.index()] = of_function(text);
             threads.compiles[id.index()] = is_compilation(text);
-            threads.own_code[id.index()] = is_own_code(text);
             let of_torch = RANGES_OF_TORCH.into_iter().find(|(start, _)| text.starts_with(start));
-            threads.of_torch.extend(of_torch.map(|(_, kind)| (id, kind)));
+            let own = || is_own_code(text).then_some(SpanKind::OwnPython);
+            threads.kinds[id.index()] = of_torch.map(|(_, kind)| kind).or_else(own);
         }
         threads.first_starts = first_starts(tables);
         threads.blocking = blocking_copies(tables, times, &threads.causes);
@@ -215,15 +215,17 @@ impl<'a> Threads<'a> {
         self.threads = threads;
     }
 
+    /// The kind of a row of this name in a table of spans that are `usual`.
     #[inline]
-    fn kind_of_frame(&self, name: NameId) -> SpanKind {
-        let is_own = self.own_code.get(name.index()).copied().unwrap_or(false);
-        if is_own { SpanKind::OwnPython } else { SpanKind::Python }
-    }
-
-    fn kind_of_range(&self, name: NameId) -> SpanKind {
-        let of_torch = self.of_torch.iter().find(|(of_torch, _)| *of_torch == name);
-        of_torch.map_or(SpanKind::Range, |(_, kind)| *kind)
+    fn kind(&self, name: NameId, usual: SpanKind) -> SpanKind {
+        let kind = self.kinds.get(name.index()).copied().flatten();
+        match (kind, usual) {
+            (Some(SpanKind::OwnPython), SpanKind::Python) => SpanKind::OwnPython,
+            (Some(kind @ (SpanKind::Step | SpanKind::Operator)), SpanKind::Range | SpanKind::Operator) => {
+                kind
+            }
+            _ => usual,
+        }
     }
 
     #[inline]
@@ -257,7 +259,7 @@ impl<'a> Threads<'a> {
             range.process == process
                 && passed >= 0
                 && range.duration.is_some_and(|duration| passed < duration)
-                && self.kind_of_range(range.name) == SpanKind::Step
+                && self.kind(range.name, SpanKind::Range) == SpanKind::Step
         };
         self.tables.ranges.iter().filter(holds).map(|range| range.start).max()
     }
@@ -283,6 +285,11 @@ impl<'a> Threads<'a> {
         self.first_times.of_call(self.tables, (process, call.name), call.start, ns)
     }
 
+    /// False of a function around any other, such as `<module>`.
+    pub(super) fn says_where(&self, name: NameId) -> bool {
+        says_where(self.tables.strings.get(name))
+    }
+
     #[inline]
     fn cause_of_name(&self, name: NameId) -> Option<Cause> {
         self.causes.get(name.index()).copied().flatten()
@@ -293,8 +300,9 @@ impl<'a> Threads<'a> {
         let calls = &self.tables.api_calls;
         let (name, start) = (calls.name[row as usize], calls.start[row as usize]);
         let mut end = start.saturating_add(calls.duration.valid(row as usize).unwrap_or(0));
-        if !self.captures.is_empty() {
-            end = self.captures.get(&row).copied().unwrap_or(end);
+        let capture = if self.captures.is_empty() { None } else { self.captures.get(&row) };
+        if let Some(&capture) = capture {
+            end = capture;
         }
         let cause = match self.cause_of_name(name).unwrap_or_default() {
             cause @ (Cause::Launch | Cause::BlockingCopy) if !self.blocking.is_empty() => {
@@ -302,7 +310,7 @@ impl<'a> Threads<'a> {
             }
             cause => cause,
         };
-        Call { cause, name, start, end }
+        Call { cause, name, start, end, is_capture: capture.is_some() }
     }
 
     /// A span by its number: operators, then Python functions, then ranges, each in the order of their rows.
@@ -311,19 +319,16 @@ impl<'a> Threads<'a> {
         let (operators, frames) = (&self.tables.operators, &self.tables.python_frames);
         let row = number as usize;
         let (name, start, duration, kind) = if row < operators.len() {
-            (operators.name[row], operators.start[row], operators.duration.valid(row), SpanKind::Operator)
+            let name = operators.name[row];
+            (name, operators.start[row], operators.duration.valid(row), self.kind(name, SpanKind::Operator))
         } else if row - operators.len() < frames.len() {
             let row = row - operators.len();
-            (
-                frames.name[row],
-                frames.start[row],
-                frames.duration.valid(row),
-                self.kind_of_frame(frames.name[row]),
-            )
+            let name = frames.name[row];
+            (name, frames.start[row], frames.duration.valid(row), self.kind(name, SpanKind::Python))
         } else {
             let range = &self.tables.ranges[row - operators.len() - frames.len()];
             let duration = range.duration.filter(|&duration| duration > 0 && !range.is_marker());
-            (range.name, range.start, duration, self.kind_of_range(range.name))
+            (range.name, range.start, duration, self.kind(range.name, SpanKind::Range))
         };
         let is_frame = matches!(kind, SpanKind::Python | SpanKind::OwnPython);
         let compiles = !is_frame && self.compiles.get(name.index()).copied().unwrap_or(false);

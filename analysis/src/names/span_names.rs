@@ -10,8 +10,16 @@ const PYBIND: &str = " of pybind11_builtins.";
 /// How much of a hash is shown.
 const SHOWN: usize = 6;
 
-/// Shows the beginning of hashes, and no address of an object: `CompiledFxGraph fynprr…`, `<built-in method step of Engine>`.
+/// The folder of code that torch.compile has made.
+const INDUCTOR: &str = "torchinductor_";
+
+/// Shows the beginning of hashes, no address of an object, and no folder of compiled code: `CompiledFxGraph fynprr…`, `<built-in method
+/// step of Engine>`, `cov463….py(2533): call`.
 pub(crate) fn span_name(name: &str) -> Cow<'_, str> {
+    let name = match (name.split_once(".py("), name.contains(INDUCTOR)) {
+        (Some((file, _)), true) => &name[file.rfind('/').map_or(0, |slash| slash + 1)..],
+        _ => name,
+    };
     if let Some((start, address)) = name.split_once(" object at 0x") {
         let rest = address.trim_start_matches(|c: char| c.is_ascii_hexdigit());
         // The type of pybind11's functions has a name of a hundred letters that says nothing.
@@ -52,9 +60,10 @@ mod tests {
     fn hashes_of_compiled_code_lose_their_end_and_addresses_go() {
         for (name, text) in [
             ("## Call CompiledFxGraph fynprrql37lqbxcvq4e2mdzs7 ##", "## Call CompiledFxGraph fynprr… ##"),
+            ("torchinductor_root/ov/cov463qy2hazgcrkkm5fp.py(2533): call", "cov463….py(2533): call"),
             (
-                "torchinductor_root/ov/cov463qy2hazgcrkkm5fp.py(2533): call",
-                "torchinductor_root/ov/cov463….py(2533): call",
+                "<built-in method _record_function_enter_new of pybind11_builtins.pybind11_detail_function_record object at 0x7f>",
+                "<built-in method _record_function_enter_new>",
             ),
             ("aten::mm", "aten::mm"),
             (

@@ -216,6 +216,70 @@ fn one_slow_step_is_named() {
     assert_eq!(found(&steps(&lengths)).headline.slow_step, None);
 }
 
+/// The place of launch-bound is that of the thread, not that of the launch at the end of each gap.
+#[test]
+fn time_between_operators_is_none_of_the_operator_that_launches_next() {
+    let mut tables = Tables::default();
+    for at in 0..50_i64 {
+        let (start, correlation) = (at * 50_000, at + 1);
+        operator(&mut tables, "aten::matmul", [start, start + 15_000]);
+        operator(&mut tables, "aten::mm", [start + 1_000, start + 14_000]);
+        call(&mut tables, 7, LAUNCH, correlation, start + 5_000, start + 10_000);
+        let row =
+            Dispatch { start: start + 12_000, duration: Some(10_000), correlation, ..Dispatch::default() };
+        dispatch(&mut tables, 0, 0, row, "gemm");
+    }
+    let first = first(&tables);
+    assert_eq!(first.id, "launch-bound");
+    let places = "70 % of it between operators, 30 % in aten::matmul";
+    assert!(first.sentence.contains(places), "{}", first.sentence);
+}
+
+#[test]
+fn a_step_that_is_an_operator_is_no_place() {
+    let mut tables = Tables::default();
+    for at in 0..50_i64 {
+        let start = at * 50_000;
+        if at % 10 == 0 {
+            operator(&mut tables, &format!("ProfilerStep#{at}"), [start, start + 10 * 50_000]);
+        }
+        operator(&mut tables, "aten::mm", [start + 1, start + 49_000]);
+        call(&mut tables, 7, LAUNCH, at + 1, start + 5_000, start + 10_000);
+        let row = Dispatch {
+            start: start + 12_000,
+            duration: Some(10_000),
+            correlation: at + 1,
+            ..Dispatch::default()
+        };
+        dispatch(&mut tables, 0, 0, row, "gemm");
+    }
+    let sentence = first(&tables).sentence;
+    assert!(sentence.contains("97 % of it in aten::mm"), "{sentence}");
+}
+
+/// Pauses of these lengths in ns in one range, each after and before kernels of its own.
+fn pauses(lengths: &[i64]) -> Tables {
+    let mut tables = Tables::default();
+    (0..20).for_each(|at| launch(&mut tables, "gemm", at * 20_000));
+    let mut moment = 22 * MS;
+    for (at, length) in lengths.iter().enumerate() {
+        launch(&mut tables, &format!("before{at}"), moment);
+        range(&mut tables, at as i64 + 1, Some(7), "read_config", moment + 20_000, moment + MS + length);
+        moment += MS + length;
+        launch(&mut tables, &format!("after{at}"), moment);
+        moment += 20_000;
+    }
+    tables
+}
+
+#[test]
+fn the_ops_around_a_finding_are_those_of_most_of_its_time() {
+    let most = first(&pauses(&[5 * MS, 30 * MS, 6 * MS])).sentence;
+    assert!(most.contains(", after before1 and before after1"), "{most}");
+    let longest = first(&pauses(&[10 * MS, 14 * MS, 12 * MS])).sentence;
+    assert!(longest.contains(", the longest of 14.0 ms after before1 and before after1"), "{longest}");
+}
+
 /// Launches with an operator `aten::conv` of these lengths in ns around each, and kernels of their own names.
 fn operators_of(lengths: &[i64]) -> Tables {
     let mut tables = Tables::default();

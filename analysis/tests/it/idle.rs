@@ -322,7 +322,7 @@ fn h200(name: &str) -> Option<GpuIdle> {
 fn planted_causes_of_real_traces_are_found() {
     for (name, cause, share, at) in [
         ("host_stall", Cause::Host, 0.30, "ProfilerStep"),
-        ("tiny", Cause::Launch, 0.40, "ProfilerStep -> cudaLaunchKernel"),
+        ("tiny", Cause::Launch, 0.40, "aten::sub_ -> cudaLaunchKernel"),
         ("malloc", Cause::Allocation, 0.15, "ProfilerStep -> cudaFree"),
         ("jit", Cause::Host, 0.70, "ProfilerStep"),
         ("dist_slowhost-rank1", Cause::Host, 0.35, "ProfilerStep"),

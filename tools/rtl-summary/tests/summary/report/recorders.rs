@@ -85,7 +85,7 @@ fn a_trace_of_rpd_has_api_calls_too() {
 Trace: trace.rpd
 GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
 1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 150 ns in 3 gaps of 50 ns (15.5 %
-   of the wall time); all of it in step
+   of the wall time); 67 % of it in step (33 % in backward)
    help: take what the host does between launches out of the loop; then launch the ops as one graph, or fuse small
          kernels
    look: rtl-summary --section idle,launches,queues TRACE
