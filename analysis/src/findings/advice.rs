@@ -68,9 +68,7 @@ impl Around {
         let tables = inputs.analysis.tables;
         let chains: Vec<Vec<u8>> =
             inputs.idle().iter().map(|gpu| contents(tables, &gpu.losses.paths)).collect();
-        let is_fused =
-            || tables.strings.iter().any(|(_, text)| text.contains("FusedAdam") || text.contains("FusedSgd"));
-        let mut around = Self { is_fused: is_fused(), ..Self::default() };
+        let mut around = Self::default();
         for part in lost.parts() {
             around.total += part.ns;
             let Some(position) = part.loss.site.path.position() else { continue };
@@ -80,6 +78,9 @@ impl Around {
             around.optimizer += has(2);
             around.buffers += has(3);
         }
+        let names = || tables.strings.iter().map(|(_, text)| text);
+        around.is_fused = around.is(around.optimizer, SOME)
+            && names().any(|name| name.contains("FusedAdam") || name.contains("FusedSgd"));
         around
     }
 

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::activity::Activity;
 use super::advice::{Around, Framework, loading};
-use super::finding::Finding;
+use super::finding::{Finding, LEAST, WORTH};
 use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Part;
@@ -14,7 +14,7 @@ use crate::idle::{LossKind, SpanKind};
 /// From this part of the time on it is all of it.
 const ALL: f64 = 0.9;
 
-/// How many things that the host does are findings of their own.
+/// How many things that no name tells apart are findings of their own.
 const MOST: usize = 3;
 
 /// How many of them may be at one place.
@@ -22,6 +22,9 @@ const LOOKED_AT: usize = 8;
 
 /// The prefix of operators that compute.
 const ATEN: &str = "aten::";
+
+/// Code at no place of the program that takes less in ns in most gaps tells nothing but that the host is slow.
+const LONG: u64 = 2_000_000;
 
 /// The activity that keeps the host from launching, else its place: operators of one function or range are one thing.
 fn occupation(part: &Part<'_>, shared: usize) -> (Option<Activity>, Option<String>) {
@@ -31,28 +34,55 @@ fn occupation(part: &Part<'_>, shared: usize) -> (Option<Activity>, Option<Strin
     }
 }
 
-pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let stalls = Lost::new(inputs, |part| match part.activity {
-        Some(Activity::Recording) => false,
-        Some(_) => matches!(part.loss.kind, LossKind::Stall | LossKind::Pace),
-        None => part.loss.kind == LossKind::Stall,
-    });
+/// The things that the host does instead of launching, most time first, and the rest of its time: small stalls, and the pace.
+pub(super) fn findings<'a>(inputs: &'a Inputs<'a>) -> (Vec<Finding>, Lost<'a>) {
+    let is_of_host = |part: &Part<'_>| {
+        matches!(part.loss.kind, LossKind::Stall | LossKind::Pace)
+            && part.activity != Some(Activity::Recording)
+    };
+    let is_stall = |part: &Part<'_>| part.loss.kind == LossKind::Stall || part.activity.is_some();
+    let stalls = Lost::new(inputs, |part| is_of_host(part) && is_stall(part));
     let shared = shared(&stalls);
-    let groups = stalls.by_key(|part| occupation(part, shared)).into_iter().take(LOOKED_AT);
+    let mut groups = stalls.by_key(|part| occupation(part, shared)).into_iter();
     // What several ranges do at one place is one thing.
     let mut things: Vec<(Option<Activity>, String, Lost<'_>)> = Vec::new();
-    for ((activity, _), lost) in groups {
+    for ((activity, _), lost) in groups.by_ref().take(LOOKED_AT) {
         let at = lost.at();
         match things.iter_mut().find(|(of, place, _)| (*of, place) == (activity, &at) && !at.is_empty()) {
             Some((.., thing)) => thing.add(lost),
             None => things.push((activity, at, lost)),
         }
     }
-    things
-        .into_iter()
-        .take(MOST)
-        .filter_map(|(activity, at, lost)| finding(inputs, activity, at, &lost))
-        .collect()
+    let is_left = |part: &Part<'_>| is_of_host(part) && !is_stall(part);
+    let mut left: Vec<Part<'a>> = inputs.losses().iter().filter(|part| is_left(part)).copied().collect();
+    let pace = left.iter().map(|part| part.ns).sum();
+    // Before the first op there is no pace.
+    let mut leave = |lost: &Lost<'a>| left.extend(lost.parts().iter().filter(|part| !part.is_before));
+    groups.for_each(|(_, lost)| leave(&lost));
+    let mut causes = Vec::new();
+    let mut unnamed = 0;
+    for (activity, at, lost) in things {
+        let share = lost.finding("idle-host").map_or(0.0, |finding| finding.share);
+        let stands_alone = match activity {
+            Some(_) => share >= LEAST,
+            None => share >= WORTH && unnamed < MOST && is_cause(inputs, &lost, pace),
+        };
+        if stands_alone {
+            unnamed += usize::from(activity.is_none());
+            causes.extend(finding(inputs, activity, at, &lost));
+        } else {
+            leave(&lost);
+        }
+    }
+    (causes, Lost::of_parts(inputs, left))
+}
+
+/// Short stalls at no place of the program are part of the pace where the host is slow anyway.
+fn is_cause(inputs: &Inputs<'_>, lost: &Lost<'_>, pace: u64) -> bool {
+    let long: u64 = lost.long_gaps(lost.parts().iter()).into_values().filter(|&ns| ns >= LONG).sum();
+    matches!(Work::of(inputs, lost), Work::Operator | Work::Other)
+        || long * 2 >= lost.total_ns()
+        || lost.total_ns() > pace
 }
 
 /// How many of the outermost ranges hold nearly all of the time: these tell nothing apart.
@@ -73,7 +103,12 @@ fn shared(stalls: &Lost<'_>) -> usize {
     (0..).take_while(|&depth| holds_all(depth)).count()
 }
 
-fn finding(inputs: &Inputs<'_>, activity: Option<Activity>, at: String, lost: &Lost<'_>) -> Option<Finding> {
+pub(super) fn finding(
+    inputs: &Inputs<'_>,
+    activity: Option<Activity>,
+    at: String,
+    lost: &Lost<'_>,
+) -> Option<Finding> {
     let id = match activity {
         Some(Activity::WaitingForWork) => "idle-waiting",
         Some(Activity::Communicating) => "exposed-comm",

@@ -49,6 +49,8 @@ pub(super) struct Straggler {
     /// How long the others wait, their median, in ns.
     pub(super) others_wait_ns: i64,
     pub(super) late: Late,
+    /// The least time in ns that recording cost its host, where it would not be late without.
+    pub(super) recorder_ns: Option<i64>,
 }
 
 /// The waiting of ranks; times are in ns, lists by the position of the GPU where they are not by rank.
@@ -180,7 +182,9 @@ impl<'a> Job<'a> {
         let most = together.iter().map(wait).min().unwrap_or(others_wait_ns);
         let gain_ns = self.gain_ns(rank).map_or(most, |gain| gain.min(most));
         let late = self.late(rank, gain_ns);
-        Some(Straggler { rank, gain_ns, others_wait_ns, late })
+        let is_recorded = matches!(late, Late::Host(_) | Late::Idle(_)) && self.is_late_by_recorder(rank);
+        let recorder_ns = self.need(rank).filter(|_| is_recorded).map(|need| need.recorder_ns);
+        Some(Straggler { rank, gain_ns, others_wait_ns, late, recorder_ns })
     }
 
     /// How much shorter the job would be if the straggler needed no more than the next rank.
@@ -191,14 +195,6 @@ impl<'a> Job<'a> {
         let of_gpu =
             |(at, need): (usize, &Need)| need.between_ns.saturating_sub(self.slowed_ns(at, straggler));
         let next = others().map(|(at, need)| need.host_ns.max(of_gpu((at, need)))).max()?;
-        // A host that only recording makes late is none without it.
-        let without = |(at, need): (usize, &Need)| {
-            need.host_ns.saturating_sub(need.recorder_ns).max(of_gpu((at, need)))
-        };
-        let real = without((straggler, own)).saturating_sub(others().map(without).max()?);
-        if own.recorder_ns > 0 && (real as f64) < LEAST * own.span_ns as f64 {
-            return Some(0);
-        }
         let mut gain = own.span_ns.saturating_sub(next).max(0);
         // What an exchange gave to one rank goes to the others.
         if self.has_uneven_exchanges {
@@ -208,6 +204,20 @@ impl<'a> Job<'a> {
             gain = gain.min(own.between_ns.saturating_sub(mean).max(0));
         }
         Some(self.scaled(straggler, gain))
+    }
+
+    /// Returns whether a host is late only because of what recording costs it.
+    fn is_late_by_recorder(&self, rank: usize) -> bool {
+        let without = |at: usize| {
+            let need = self.need(at)?;
+            let of_gpu = need.between_ns.saturating_sub(self.slowed_ns(at, rank));
+            Some(need.host_ns.saturating_sub(need.recorder_ns).max(of_gpu))
+        };
+        let next = self.others(rank).filter_map(without).max();
+        let more = without(rank).zip(next).map(|(own, next)| own.saturating_sub(next) as f64);
+        self.need(rank)
+            .zip(more)
+            .is_some_and(|(own, more)| own.recorder_ns > 0 && more < LEAST * own.span_ns as f64)
     }
 
     /// How much longer the kernels of a rank take between collectives than on the straggler, as long as they run beside collectives

@@ -6,12 +6,15 @@ use rustc_hash::FxHashMap;
 
 use super::advice::{Around, Framework, is_between_graphs};
 use super::finding::Finding;
+use super::idle_host;
+use super::idle_sync;
 use super::inputs::Inputs;
 use super::lost::Lost;
 use super::place::Places;
 use super::words::time;
-use crate::idle::{LossKind, PathId, Site, SpanKind, is_of_model};
+use crate::idle::{PathId, Site, SpanKind, is_of_model};
 use crate::names::span_names::span_name;
+use crate::trust::recording_cost;
 
 /// From this part of the time on it is most of it.
 const MOST: f64 = 0.5;
@@ -20,22 +23,41 @@ const MOST: f64 = 0.5;
 const NEARLY: f64 = 0.9;
 const ALL: f64 = 0.995;
 
+/// For the order of findings, at most a third of what a slow host costs is the recorder's: the estimate is rough.
+const RECORDED: i64 = 3;
+
+/// As many gaps of equal length show that the host is slow; fewer are stalls.
+const MANY: f64 = 4.0;
+
 /// A place with less of the time is not named, nor a fourth one.
 const SOME: f64 = 0.1;
 const PLACES: usize = 3;
 
-pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
-    let lost = Lost::new(inputs, |part| part.loss.kind == LossKind::Pace && part.activity.is_none());
+pub(super) fn finding(inputs: &Inputs<'_>, lost: &Lost<'_>) -> Option<Finding> {
     // Ranks whose hosts are just as slow wait for each other, too.
     let waits = inputs.job.as_ref().map_or(&[][..], |job| &job.for_hosts);
     let by_gpu = lost.by_gpu();
     let both = by_gpu.iter().enumerate().map(|(gpu, idle)| idle + waits.get(gpu).copied().unwrap_or(0));
     let finding = Finding::of_gpus("launch-bound", inputs, both.collect());
     if finding.cost_ns == 0 {
-        return Vec::new();
+        return None;
+    }
+    if !is_slow(inputs, lost) {
+        return idle_host::finding(inputs, None, lost.at(), lost);
     }
     let finding = Finding { evidence: lost.evidence(), ..finding };
-    vec![described(inputs, &lost, finding)]
+    let described = described(inputs, lost, finding);
+    // What the recorder takes is not won without it: causes that cost about as much come first then.
+    let recorder =
+        recording_cost(inputs.analysis).map_or(0, |cost| (cost.share() * inputs.wall_ns() as f64) as i64);
+    let without = described.total_ns - recorder.min(described.total_ns / RECORDED);
+    Some(Finding { total_ns: without, ..described })
+}
+
+/// Returns whether the host is slow in many gaps: their number is that of equal gaps whose squares have the same sum.
+fn is_slow(inputs: &Inputs<'_>, lost: &Lost<'_>) -> bool {
+    let most = inputs.idle().iter().zip(lost.by_gpu()).max_by_key(|(_, ns)| *ns);
+    most.is_some_and(|(gpu, ns)| (ns as f64).powi(2) >= MANY * gpu.losses.pace_squares())
 }
 
 fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding {
@@ -53,9 +75,10 @@ fn described(inputs: &Inputs<'_>, lost: &Lost<'_>, finding: Finding) -> Finding 
     let profiler = inputs.profiler_cost().map_or_else(String::new, |cost| format!("; {cost}"));
     Finding {
         sentence: format!(
-            "{hosts}: {}{}{places}{profiler}",
+            "{hosts}: {}{}{places}{}{profiler}",
             lost.idle_and(&finding, &waits),
             lost.when_slow(),
+            idle_sync::beside(inputs, &finding),
         ),
         look: "rtl-summary --section idle,launches,queues TRACE".to_owned(),
         help: work.help(inputs, &around),

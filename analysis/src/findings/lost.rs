@@ -13,7 +13,7 @@ use super::rhythm::Rhythm;
 use super::words::{counted, percent, time, whole_percent};
 use crate::base::ops::Op;
 use crate::gpu_time::ranges::Repeated;
-use crate::idle::{LostPart, SpanKind, innermost_of_most, says_where};
+use crate::idle::{Losses, LostPart, SpanKind, innermost_of_most, says_where};
 use crate::names::span_names::span_name;
 use crate::trust::Evidence;
 
@@ -28,6 +28,9 @@ const NEARLY: f64 = 0.9;
 
 /// A place within another is named where this many times its time are all of it.
 const SOME: u64 = 5;
+
+/// A number of calls a step differs by at most this part of it from a whole one.
+const NEARLY_WHOLE: f64 = 0.05;
 
 /// Long gaps are few where this many times as many hold the rest of the time.
 const FEW: u64 = 4;
@@ -133,14 +136,9 @@ impl<'a> Lost<'a> {
             return before;
         }
         let gpus = finding.concerned(self.inputs).max(1) as u64;
-        let mut long: FxHashMap<(usize, i64), u64> = FxHashMap::default();
-        let mut gaps = 0;
-        for part in self.concerned(finding).filter(|part| !part.is_before) {
-            gaps += part.loss.gaps;
-            for moment in &part.loss.moments {
-                *long.entry((part.gpu, moment.gap_start)).or_default() += moment.ns;
-            }
-        }
+        let within = || self.concerned(finding).filter(|part| !part.is_before);
+        let long = self.long_gaps(within());
+        let gaps: u64 = within().map(|part| part.loss.gaps).sum();
         // A gap in which something else takes more time is listed where it is long.
         let gaps = gaps.max(long.len() as u64).div_ceil(gpus).max(1);
         let idle = self.idle_ns(finding) - finding.before_ns;
@@ -175,6 +173,23 @@ impl<'a> Lost<'a> {
             step.within.map(|within| format!(", {} of {within}", percent(ns as f64 / length)))
         };
         step.and_then(part).unwrap_or_default()
+    }
+
+    /// The time of long gaps in ns, by the position of the GPU and the start.
+    pub(super) fn long_gaps<'b>(
+        &self,
+        parts: impl Iterator<Item = &'b Part<'a>>,
+    ) -> FxHashMap<(usize, i64), u64>
+    where
+        'a: 'b,
+    {
+        let mut long = FxHashMap::default();
+        for part in parts {
+            for moment in &part.loss.moments {
+                *long.entry((part.gpu, moment.gap_start)).or_default() += moment.ns;
+            }
+        }
+        long
     }
 
     /// `, most at aten::item -> hipStreamSynchronize`, or at what is around several places with half of the time; nothing where no
@@ -282,17 +297,54 @@ impl<'a> Lost<'a> {
 
     /// `, in step 1 only`: when the host is slower than the GPU; nothing where that is regular.
     pub(super) fn when_slow(&self) -> String {
+        let steps = self.inputs.analysis.steps().filter(|steps| self.has_several(steps));
+        let Some(steps) = steps else { return String::new() };
+        let rhythm = self.rhythm_of(steps, Losses::pace).filter(|rhythm| !rhythm.is_regular());
+        rhythm.map_or_else(String::new, |rhythm| format!(", {rhythm}"))
+    }
+
+    /// How many calls bear idle time of one GPU of those concerned.
+    pub(super) fn calls(&self, finding: &Finding) -> u64 {
+        let gpus = finding.concerned(self.inputs).max(1) as u64;
+        self.concerned(finding).map(|part| part.loss.calls).sum::<u64>().div_ceil(gpus)
+    }
+
+    /// `576 waits, 72 a step`; where steps differ, `3 waits in ProfilerStep#5 only`: the calls of one GPU of those concerned that bear
+    /// the time, which waited for the GPU.
+    pub(super) fn waits(&self, finding: &Finding) -> String {
+        let waits = counted(self.calls(finding), "wait", "waits");
+        match (self.calls_a_step(finding), self.rhythm_of_waits()) {
+            (Some(each), _) if each > 1 => format!("{waits}, {each} a step"),
+            (_, Some((rhythm, _))) => format!("{waits}, {rhythm}"),
+            _ => waits,
+        }
+    }
+
+    /// How many calls of each step bear idle time, if all steps have about as many.
+    pub(super) fn calls_a_step(&self, finding: &Finding) -> Option<u64> {
+        let (rhythm, steps) = self.rhythm_of_waits()?;
+        let each = self.calls(finding) as f64 / steps.max(1) as f64;
+        let is_whole = (each - each.round()).abs() <= NEARLY_WHOLE * each;
+        (rhythm == Rhythm::Always && is_whole).then_some(each.round() as u64)
+    }
+
+    /// The steps in which waiting for the GPU leads to idle time, and how many steps there are.
+    fn rhythm_of_waits(&self) -> Option<(Rhythm, usize)> {
         let analysis = self.inputs.analysis;
-        let Some(steps) = analysis.steps().filter(|steps| self.has_several(steps)) else {
-            return String::new();
-        };
+        let steps = analysis.steps().filter(|steps| steps.are_steps(analysis.tables))?;
+        let processes = (0..analysis.tables.processes.len()).map(|process| ProcessId(process as u32));
+        let count = processes.map(|process| steps.count(process)).max()?;
+        Some((self.rhythm_of(steps, Losses::waits)?, count))
+    }
+
+    /// The steps with times that the losses of all GPUs have.
+    fn rhythm_of(&self, steps: &Repeated, times: impl Fn(&'a Losses) -> &'a [(i64, u64)]) -> Option<Rhythm> {
         let moments = self.inputs.idle().iter().flat_map(|gpu| {
             let thread = gpu.losses.iter().find_map(|loss| loss.longest.thread);
             let process = thread.map_or(ProcessId(0), |(process, _)| process);
-            gpu.losses.pace().iter().map(move |&(start, ns)| (process, start, ns))
+            times(&gpu.losses).iter().map(move |&(start, ns)| (process, start, ns))
         });
-        let rhythm = Rhythm::new(analysis.tables, steps, moments).filter(|rhythm| !rhythm.is_regular());
-        rhythm.map_or_else(String::new, |rhythm| format!(", {rhythm}"))
+        Rhythm::new(self.inputs.analysis.tables, steps, moments)
     }
 
     /// `, after gemm and before softmax`: the ops around most of the time, else `, the longest of 3.10 ms after gemm and before softmax`.

@@ -48,7 +48,7 @@ use crate::trust::Health;
 type Rule = fn(&Inputs<'_>) -> Vec<Finding>;
 
 /// All rules. Of findings with equal costs the first rule's comes first.
-const RULES: [Rule; 16] = [
+const RULES: [Rule; 15] = [
     straggler::findings,
     imbalance::findings,
     waiting::findings,
@@ -58,14 +58,20 @@ const RULES: [Rule; 16] = [
     copies_alone::findings,
     alloc_in_loop::findings,
     idle_sync::findings,
-    idle_host::findings,
-    launch_bound::findings,
+    of_host,
     idle_queued::findings,
     small_ops::findings,
     idle_unknown::findings,
     drift::findings,
     |inputs| tail_kernel::finding(inputs).into_iter().collect(),
 ];
+
+/// The findings on the host: other things that it does instead of launching, and its pace where that is too slow.
+fn of_host(inputs: &Inputs<'_>) -> Vec<Finding> {
+    let (mut findings, pace) = idle_host::findings(inputs);
+    findings.extend(launch_bound::finding(inputs, &pace));
+    findings
+}
 
 /// Where the time went, and where it was lost.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -5,6 +5,8 @@ use super::inputs::Inputs;
 use super::job::{Job, Late, Straggler};
 use super::lost::Lost;
 use super::words::{percent, time};
+use crate::base::stats::CallTotal;
+use crate::ranks::Need;
 use crate::trust::Evidence;
 
 /// From this part of the difference on one kernel is most of it; several must have that much together.
@@ -43,11 +45,12 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
     let longer = differences(inputs, job, straggler.rank);
     vec![Finding {
         sentence: format!(
-            "{} arrives last in {} of {} collectives{}. {won}",
+            "{} arrives last in {} of {} collectives{}. {won}{}",
             rank.name,
             rank.clock_free_last,
             rank.collectives,
             why(inputs, job, straggler, &longer),
+            recorder(straggler),
         ),
         ranks: rank.rank.into_iter().collect(),
         gpus: vec![rank.gpu],
@@ -62,13 +65,27 @@ pub(super) fn findings(inputs: &Inputs<'_>) -> Vec<Finding> {
             Some(rank) => format!("rtl-summary --rank {rank} TRACE; rtl-summary --by rank TRACE"),
             None => "rtl-summary --by rank TRACE".to_owned(),
         },
-        help: help(straggler.late).to_owned(),
+        help: help(straggler).to_owned(),
         ..finding
     }]
 }
 
-fn help(late: Late) -> &'static str {
-    match late {
+/// `; torch.profiler costs it 61.2 ms`: what is late only while it is recorded.
+fn recorder(straggler: &Straggler) -> String {
+    straggler.recorder_ns.map_or_else(String::new, |ns| {
+        format!(
+            "; torch.profiler itself costs its host at least {}, without which it would hardly be late",
+            time(ns)
+        )
+    })
+}
+
+fn help(straggler: &Straggler) -> &'static str {
+    match straggler.late {
+        _ if straggler.recorder_ns.is_some() => {
+            "record less (no operators, no stacks) and see whether the rank is still late; if so, launch fewer ops there \
+             (torch.compile, graphs)"
+        }
         Late::Computes(_) => {
             "compare that rank with another one: its share of the data, kernels that only it runs, the clocks and temperature of \
              its GPU"
@@ -107,6 +124,8 @@ pub(super) struct Difference {
     calls: u64,
     /// The usual number of calls.
     usual_calls: u64,
+    /// Others run another kernel as often in its place: the same operator chooses it by the size of the work.
+    has_counterpart: bool,
 }
 
 /// The kernels that take longer on a rank than in the middle of the others, most first.
@@ -115,7 +134,7 @@ pub(super) fn differences(inputs: &Inputs<'_>, job: &Job<'_>, rank: usize) -> Ve
     let Some(own) = needs.of(rank) else { return Vec::new() };
     let others = || (0..needs.ranks.len()).filter(move |&at| at != rank).filter_map(|at| needs.of(at));
     let middle = |mut values: Vec<f64>| crate::base::stats::median(&mut values);
-    let difference = |(kernel, total): (&usize, &crate::base::stats::CallTotal)| {
+    let difference = |(kernel, total): (&usize, &CallTotal)| {
         let theirs = || others().map(|need| need.kernels.get(kernel).copied().unwrap_or_default());
         Difference {
             name: inputs.analysis.names.kernels[*kernel].label.to_string(),
@@ -124,15 +143,38 @@ pub(super) fn differences(inputs: &Inputs<'_>, job: &Job<'_>, rank: usize) -> Ve
                 .saturating_sub(middle(theirs().map(|total| total.total_ns as f64).collect()) as i64),
             calls: total.calls,
             usual_calls: middle(theirs().map(|total| total.calls as f64).collect()) as u64,
+            has_counterpart: false,
+        }
+    };
+    // A kernel that others run in place of one that only this rank runs, by category and number of calls.
+    let kernels = &inputs.analysis.names.kernels;
+    let counterpart = |kernel: usize, calls: u64| {
+        let is_one = |(other, total): &(&usize, &CallTotal)| {
+            let is_foreign = !own.kernels.contains_key(other);
+            is_foreign && total.calls == calls && kernels[**other].category == kernels[kernel].category
+        };
+        let of_rank = |need: &Need| {
+            let one = need.kernels.iter().filter(is_one).min_by_key(|(other, _)| **other);
+            one.map(|(_, total)| total.total_ns as f64)
+        };
+        let found: Option<Vec<f64>> = others().map(of_rank).collect();
+        found.map(|found| middle(found) as i64)
+    };
+    let beside = |(kernel, total): (&usize, &CallTotal)| {
+        let own = difference((kernel, total));
+        match (own.usual_calls == 0).then(|| counterpart(*kernel, total.calls)).flatten() {
+            Some(ns) => Difference { more_ns: own.more_ns.saturating_sub(ns), has_counterpart: true, ..own },
+            None => own,
         }
     };
     let mut all: Vec<Difference> =
-        own.kernels.iter().map(difference).filter(|difference| difference.more_ns > 0).collect();
+        own.kernels.iter().map(beside).filter(|difference| difference.more_ns > 0).collect();
     all.sort_by(|one, other| (other.more_ns, &one.name).cmp(&(one.more_ns, &other.name)));
     all
 }
 
-/// `, most of it in big_product, which only it runs (+18.0 ms)`; nothing where no few kernels make up most of `longer_ns`.
+/// `, most of it in big_product, which only it runs (+18.0 ms)`; more than all of it where other kernels take less: beside collectives
+/// that wait, those of the others are slower. Nothing where no few kernels make up most of `longer_ns`.
 pub(super) fn kernels(inputs: &Inputs<'_>, longer_ns: i64, differences: &[Difference]) -> String {
     let much = (MOST * longer_ns as f64) as i64;
     let mut sum = 0_i64;
@@ -147,6 +189,9 @@ pub(super) fn kernels(inputs: &Inputs<'_>, longer_ns: i64, differences: &[Differ
             let name = inputs.display(&difference.name);
             let more = time(difference.more_ns);
             match difference {
+                Difference { has_counterpart: true, .. } => {
+                    format!("{name} (+{more}, others run another kernel in its place)")
+                }
                 Difference { usual_calls: 0, .. } => format!("{name}, which only it runs (+{more})"),
                 Difference { calls, usual_calls, .. } if calls > usual_calls => {
                     format!("{name} (+{more}, {calls} calls where others have {usual_calls})")

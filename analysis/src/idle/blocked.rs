@@ -8,8 +8,11 @@ use super::cause::Cause;
 use super::paths::PathId;
 use super::pieces::Piece;
 
-/// A thread of which an op waits on the GPU for so long in ns is ahead of it.
+/// An op that waits on the GPU for so long in ns does not wait for its launch.
 pub(super) const AHEAD: u64 = 100_000;
+
+/// A thread of which an op waits so long in ns is ahead of the GPU again, not only while one long kernel runs.
+pub(super) const AHEAD_AGAIN: u64 = 200_000;
 
 /// How many calls of a thread are remembered; each is worth at most the time it took, so older ones bear little.
 const REMEMBERED: usize = 8;
@@ -24,6 +27,15 @@ pub(super) struct BlockingCall {
     pub(super) start: i64,
     end: i64,
     left: u64,
+    /// Idle time was charged to it.
+    is_counted: bool,
+}
+
+impl BlockingCall {
+    /// Returns 1 when idle time is charged to it for the first time.
+    fn count(&mut self) -> u64 {
+        u64::from(!std::mem::replace(&mut self.is_counted, true))
+    }
 }
 
 /// The blocking calls since the thread was ahead of the GPU.
@@ -47,20 +59,27 @@ impl BlockingCalls {
         if self.calls.len() == REMEMBERED {
             self.calls.pop_front();
         }
-        self.calls.push_back(BlockingCall { cause, within, path, call, start, end, left });
+        self.calls.push_back(BlockingCall { cause, within, path, call, start, end, left, is_counted: false });
     }
 
-    /// Takes the length of a piece within a call off the time of that call.
+    /// The start of the latest call with time left, and that time, in ns.
+    pub(super) fn last(&self) -> (i64, u64) {
+        self.calls.back().map_or((i64::MIN, 0), |call| (call.start, call.left))
+    }
+
+    /// Takes the length of a piece within a call off the time of that call. Returns how many calls that adds to those with idle time.
     #[inline]
-    pub(super) fn spend(&mut self, piece: &Piece) {
-        if let Some(call) =
-            self.calls.back_mut().filter(|call| (call.call, call.end) == (piece.call, piece.call_end))
-        {
-            call.left = call.left.saturating_sub(piece.length());
-            if call.left == 0 {
-                self.calls.pop_back();
-            }
+    pub(super) fn spend(&mut self, piece: &Piece) -> u64 {
+        let is_this = |call: &&mut BlockingCall| (call.call, call.end) == (piece.call, piece.call_end);
+        let Some(call) = self.calls.back_mut().filter(is_this) else {
+            return u64::from(piece.blocked.is_some());
+        };
+        let calls = call.count();
+        call.left = call.left.saturating_sub(piece.length());
+        if call.left == 0 {
+            self.calls.pop_back();
         }
+        calls
     }
 
     /// The thread launched an op at `moment`, in ns, with which it was ahead: calls until then no longer matter.
@@ -70,16 +89,18 @@ impl BlockingCalls {
         self.calls.retain(|call| call.end > moment);
     }
 
-    /// Charges idle time in ns to the calls, the latest first; `each` gets a call and its part. Returns what is left.
-    pub(super) fn charge(&mut self, mut idle: u64, mut each: impl FnMut(BlockingCall, u64)) -> u64 {
+    /// Charges idle time in ns to the calls, the latest first; `each` gets a call, its part, and how many
+    /// calls that adds to those with idle time. Returns what is left.
+    pub(super) fn charge(&mut self, mut idle: u64, mut each: impl FnMut(BlockingCall, u64, u64)) -> u64 {
         while let Some(call) = self.calls.back_mut().filter(|_| idle > 0) {
             let part = call.left.min(idle);
             (idle, call.left) = (idle - part, call.left - part);
+            let calls = call.count();
             let call = *call;
             if call.left == 0 {
                 self.calls.pop_back();
             }
-            each(call, part);
+            each(call, part, calls);
         }
         idle
     }

@@ -15,9 +15,10 @@ use super::threads::Threads;
 pub(super) const STALL: u64 = 200_000;
 pub(super) const UNUSUAL: u64 = 10;
 
-/// Code that takes so long in ns is a cause of its own, whatever the thread waited for before. A [`STALL`] is where a range or a Python
-/// function names the code.
+/// Code that takes so long in ns is a cause of its own if the call before has not taken longer, and from [`LONG_WORK`] on in any case. A
+/// [`STALL`] is one where a range or a function of the program names the code.
 const OWN_WORK: u64 = 1_000_000;
+const LONG_WORK: u64 = 2_000_000;
 
 /// No launch takes so long in ns by itself.
 const LONG_LAUNCH: u64 = 1_000_000;
@@ -68,10 +69,11 @@ impl GapSplit<'_> {
             if start == self.whole.gap_start {
                 self.drained = self.drained.or(Some(cause));
             }
-            self.calls.spend(&piece);
+            let calls = self.calls.spend(&piece);
             self.gap.blocked.add(cause, length, names);
             self.tally.add_blocked(cause, names, length);
-            return self.lose(LossKind::Blocking(cause), site, [start, end]);
+            let part = LostPart { start, ns: length, calls, ..self.whole };
+            return self.lost.push((LossKind::Blocking(cause), site, part));
         }
         let kind = match cause {
             Cause::Loading => LossKind::Blocking(cause),
@@ -91,11 +93,16 @@ impl GapSplit<'_> {
     fn add_code(&mut self) {
         let length = self.code.iter().map(Piece::length).sum();
         // What takes long has not become late by a blocking call.
+        // A span around the call names nothing that came after it.
+        let (waited, left) = self.calls.last();
         let is_named = |piece: &&Piece| {
-            matches!(piece.innermost, Some(SpanKind::Range | SpanKind::Python | SpanKind::OwnPython))
+            matches!(piece.innermost, Some(SpanKind::Range | SpanKind::OwnPython)) && piece.entered >= waited
         };
         let named: u64 = self.code.iter().filter(is_named).map(Piece::length).sum();
-        let own_work = if named >= length - named { STALL } else { OWN_WORK };
+        let own_work = match named >= length - named {
+            true => STALL,
+            false => OWN_WORK.max(left.min(LONG_WORK)),
+        };
         let own = if length >= own_work { length } else { self.charge(length) };
         self.gap.own[Cause::Host as usize] += own;
         // The calls bear its beginning.
@@ -119,12 +126,16 @@ impl GapSplit<'_> {
     /// Charges a length of the gap in ns to earlier calls, and returns what these do not bear.
     fn charge(&mut self, length: u64) -> u64 {
         let Self { tally, lost, calls, gap, whole, .. } = self;
-        calls.charge(length, |call: BlockingCall, ns| {
+        calls.charge(length, |call: BlockingCall, ns, calls| {
             let names = (call.within, call.call);
             gap.blocked.add(call.cause, ns, names);
             tally.add_blocked(call.cause, names, ns);
             let site = Site { path: call.path, call: call.call };
-            lost.push((LossKind::Blocking(call.cause), site, LostPart { start: call.start, ns, ..*whole }));
+            lost.push((
+                LossKind::Blocking(call.cause),
+                site,
+                LostPart { start: call.start, ns, calls, ..*whole },
+            ));
         })
     }
 

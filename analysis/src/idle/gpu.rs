@@ -2,7 +2,7 @@
 
 use rtl_schema::{NameId, Tables};
 
-use super::blocked::{AHEAD, BlockingCalls};
+use super::blocked::{AHEAD, AHEAD_AGAIN, BlockingCalls};
 use super::cause::Cause;
 use super::gap_split::{GapSplit, STALL, UNUSUAL};
 use super::losses::{LossKind, Losses, LostPart, Site};
@@ -189,6 +189,7 @@ impl<'a> GpuSweep<'a> {
             ns,
             gap_start: begin,
             gap_ns: ns,
+            calls: 0,
             before: None,
             after,
             thread: Some(key),
@@ -254,7 +255,7 @@ impl<'a> GpuSweep<'a> {
     #[inline]
     fn look_ahead(&mut self, launch: Option<Launch>, start: i64) {
         if let Some(Launch { queued, call: Some(call) }) = launch
-            && start.wrapping_sub(queued) as u64 >= AHEAD
+            && start.wrapping_sub(queued) as u64 >= AHEAD_AGAIN
             && let Some(thread) = self.thread_of(call)
         {
             let moment = self.tables.api_calls.start[call];
@@ -279,13 +280,18 @@ impl<'a> GpuSweep<'a> {
                 Some(_) if is_waiting => (Cause::Queued, LossKind::Waiting),
                 Some(_) => (Cause::Queued, LossKind::Pace),
             };
+            // The thread may be late by a call before.
+            let mut thread = || launch.and_then(|launch| launch.call).and_then(|call| self.thread_of(call));
+            if kind == LossKind::Pace && thread().is_some() {
+                return self.split_gap([from, queued, to], length, after, launch);
+            }
             self.keep_piece(cause, [from, to], NOWHERE);
             let part = self.part([from, to], [from, to], after);
             let (kind, site) = match launch {
                 Some(launch) if kind == LossKind::Waiting => self.waiting(launch, after, length),
                 _ => (kind, Site::NONE),
             };
-            self.losses.add(kind, site, part, true);
+            self.losses.add_whole(kind, site, part);
             let own = if is_waiting { 0 } else { length };
             return self.tally.add_whole(cause, [length, own], from, after);
         }
@@ -315,7 +321,7 @@ impl<'a> GpuSweep<'a> {
     fn part(&self, [start, end]: [i64; 2], [from, to]: [i64; 2], after: Op) -> LostPart {
         let length = |start: i64, end: i64| end.wrapping_sub(start) as u64;
         let (ns, gap_ns) = (length(start, end), length(from, to));
-        LostPart { start, ns, gap_start: from, gap_ns, before: self.last, after, thread: None }
+        LostPart { start, ns, gap_start: from, gap_ns, calls: 0, before: self.last, after, thread: None }
     }
 
     /// Adds a gap whose op was enqueued within it.

@@ -17,6 +17,9 @@ use crate::gpu_time::operators::nesting::ThreadKey;
 /// Losses of this length in one gap, in ns, are listed with their moments: fewer than ten thousand fit into a second.
 const LISTED: u64 = 100_000;
 
+/// A gap with less of a loss in ns does not count: it is no longer than clocks are exact.
+const COUNTED: u64 = 1_000;
+
 /// Shorter parts of the pace are listed together, up to this time in ns after the first of them.
 const TOGETHER: i64 = 1_000_000;
 
@@ -77,6 +80,8 @@ pub(crate) struct LostPart {
     pub(crate) ns: u64,
     pub(crate) gap_start: i64,
     pub(crate) gap_ns: u64,
+    /// How many calls bear idle time here for the first time.
+    pub(crate) calls: u64,
     pub(crate) before: Option<Op>,
     pub(crate) after: Op,
     /// The thread that launched `after`.
@@ -98,8 +103,10 @@ pub(crate) struct Loss {
     pub(crate) kind: LossKind,
     pub(crate) site: Site,
     pub(crate) ns: u64,
-    /// The number of gaps of which no other loss of this kind has more.
+    /// The number of gaps of [`COUNTED`] or longer of which no other loss of this kind has more.
     pub(crate) gaps: u64,
+    /// The number of calls that it is charged to.
+    pub(crate) calls: u64,
     pub(crate) longest: LostPart,
     /// The part of each gap that this loss has, from [`LISTED`] on, in order of time.
     pub(crate) moments: Vec<Moment>,
@@ -115,6 +122,10 @@ pub(crate) struct Losses {
     pub(super) all: FirstUseMap<(LossKind, Site), Loss>,
     /// Starts and times in ns of the pace, gaps near each other together.
     pub(super) pace: Vec<(i64, u64)>,
+    /// The sum of the squares of each gap's time of the pace, in ns.
+    pub(super) pace_squares: f64,
+    /// Starts and times in ns of what waiting for the GPU led to, gaps near each other together.
+    pub(super) waits: Vec<(i64, u64)>,
 }
 
 /// Equal where each kind has the same time: rows and names have other numbers in a trace whose rows are in another order.
@@ -148,6 +159,7 @@ impl Losses {
             let Some(again) = self.all.get_mut(&(LossKind::Stall, site)) else { continue };
             again.ns += first.ns;
             again.gaps += first.gaps;
+            again.calls += first.calls;
             again.moments.extend(first.moments);
             again.moments.sort_unstable_by_key(|moment| moment.start);
             if first.longest.ns > again.longest.ns {
@@ -171,34 +183,63 @@ impl Losses {
         &self.pace
     }
 
-    /// Adds the parts of a gap.
-    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)]) {
-        // By kind: the position of the longest part.
-        let mut longest = [None; LossKind::COUNT];
-        for (at, &(kind, _, part)) in parts.iter().enumerate() {
-            let longest = &mut longest[kind.number()];
-            if longest.is_none_or(|(ns, _)| part.ns > ns) {
-                *longest = Some((part.ns, at));
-            }
-        }
-        let mut pace: Option<(i64, u64)> = None;
-        for (at, &(kind, site, part)) in parts.iter().enumerate() {
-            self.add(kind, site, part, longest[kind.number()] == Some((part.ns, at)));
-            if kind == LossKind::Pace {
-                let (_, ns) = pace.get_or_insert((part.start, 0));
-                *ns += part.ns;
-            }
-        }
-        let Some((start, ns)) = pace.filter(|(_, ns)| *ns > 0) else { return };
-        match self.pace.last_mut() {
-            Some((first, sum)) if *sum < LISTED && start.saturating_sub(*first) < TOGETHER => *sum += ns,
-            _ => self.pace.push((start, ns)),
-        }
+    /// The sum of the squares of each gap's time of the pace, in ns.
+    pub(crate) fn pace_squares(&self) -> f64 {
+        self.pace_squares
     }
 
-    /// Adds part of a gap, which counts as a gap where it is the longest part of its kind.
+    /// Starts and times in ns that add up to what waiting for the GPU led to.
+    pub(crate) fn waits(&self) -> &[(i64, u64)] {
+        &self.waits
+    }
+
+    /// Adds the parts of a gap.
+    pub(super) fn add_gap(&mut self, parts: &[(LossKind, Site, LostPart)]) {
+        // By kind: the time, and the length and position of the longest part.
+        let mut sums = [(0, 0, 0); LossKind::COUNT];
+        for (at, &(kind, _, part)) in parts.iter().enumerate() {
+            let (sum, longest, position) = &mut sums[kind.number()];
+            *sum += part.ns;
+            if part.ns > *longest {
+                (*longest, *position) = (part.ns, at);
+            }
+        }
+        for (at, &(kind, site, part)) in parts.iter().enumerate() {
+            let (sum, _, longest) = sums[kind.number()];
+            // A gap with a stall in the pace is one of them.
+            let other = match kind {
+                LossKind::Pace => sums[LossKind::Stall.number()].0,
+                LossKind::Stall => sums[LossKind::Pace.number()].0.saturating_sub(1),
+                _ => 0,
+            };
+            self.add(kind, site, part, sum >= COUNTED && longest == at && sum > other);
+        }
+        let first = |kind: LossKind| {
+            let start = parts.iter().find(|(other, ..)| *other == kind).map(|(.., part)| part.start)?;
+            let (ns, ..) = sums[kind.number()];
+            (ns > 0).then_some((start, ns))
+        };
+        if let Some((_, ns)) = first(LossKind::Blocking(Cause::Synchronise)) {
+            let gap = parts.first().map_or(0, |(.., part)| part.gap_start);
+            add_near(&mut self.waits, gap, ns);
+        }
+        let Some((start, ns)) = first(LossKind::Pace) else { return };
+        self.pace_squares += (ns as f64).powi(2);
+        add_near(&mut self.pace, start, ns);
+    }
+
+    /// Adds a gap of one kind.
     #[inline]
-    pub(super) fn add(&mut self, kind: LossKind, site: Site, part: LostPart, is_longest: bool) {
+    pub(super) fn add_whole(&mut self, kind: LossKind, site: Site, part: LostPart) {
+        if kind == LossKind::Pace {
+            self.pace_squares += (part.ns as f64).powi(2);
+        }
+        self.add(kind, site, part, part.ns >= COUNTED || kind == LossKind::Turnaround);
+    }
+
+    /// Adds part of a gap, and counts the gap where `counts`.
+    #[inline]
+    fn add(&mut self, kind: LossKind, site: Site, part: LostPart, counts: bool) {
         if part.ns == 0 {
             return;
         }
@@ -211,13 +252,15 @@ impl Losses {
                 site,
                 ns: 0,
                 gaps: 0,
+                calls: 0,
                 longest: LostPart { ns: 0, ..part },
                 moments: Vec::new(),
                 last: moment,
             }),
         };
         loss.ns += part.ns;
-        loss.gaps += u64::from(is_longest);
+        loss.calls += part.calls;
+        loss.gaps += u64::from(counts);
         if part.ns > loss.longest.ns {
             loss.longest = part;
         }
@@ -233,6 +276,14 @@ impl Losses {
             let last = loss.last;
             loss.list(last);
         }
+    }
+}
+
+/// Adds a time to the last one where that is short and near.
+fn add_near(times: &mut Vec<(i64, u64)>, start: i64, ns: u64) {
+    match times.last_mut() {
+        Some((first, sum)) if *sum < LISTED && start.saturating_sub(*first) < TOGETHER => *sum += ns,
+        _ => times.push((start, ns)),
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Piece {
     /// The chain of spans to `within`, or that of the main thread where this one is in none, with what is innermost.
     pub(super) path: PathId,
     pub(super) innermost: Option<SpanKind>,
+    /// The start of the innermost span in ns.
+    pub(super) entered: i64,
     pub(super) call: NameId,
     /// The end of the call in ns, of a piece within one.
     pub(super) call_end: i64,
@@ -152,8 +154,9 @@ impl Cursor {
             }
         }
         let (path, innermost) = spans.path(paths);
+        let (innermost, entered) = innermost.unzip();
         let first_time = spans.first_time(threads, thread, self.gap);
-        Place { within, path, innermost, first_time }
+        Place { within, path, innermost, entered: entered.unwrap_or(i64::MIN), first_time }
     }
 
     fn between(
@@ -282,13 +285,14 @@ struct Place {
     within: NameId,
     path: PathId,
     innermost: Option<SpanKind>,
+    entered: i64,
     first_time: FirstTime,
 }
 
 impl Place {
     /// A piece between two calls, in ns.
     fn piece(self, cause: Cause, [start, end]: [i64; 2], call: NameId) -> Piece {
-        let Self { within, path, innermost, first_time } = self;
+        let Self { within, path, innermost, entered, first_time } = self;
         Piece {
             cause,
             start,
@@ -296,6 +300,7 @@ impl Place {
             within,
             path,
             innermost,
+            entered,
             call,
             call_end: end,
             blocked: None,
@@ -380,15 +385,15 @@ impl SpanCursor {
         self.open.last().map_or(NameId::NONE, |(span, _)| span.name)
     }
 
-    /// The chain of all of them, and what the innermost one is.
-    fn path(&mut self, paths: &mut Paths) -> (PathId, Option<SpanKind>) {
+    /// The chain of all of them, and what the innermost one is, with its start.
+    fn path(&mut self, paths: &mut Paths) -> (PathId, Option<(SpanKind, i64)>) {
         let known = self.open.iter().rposition(|(_, path)| path.is_some()).map_or(0, |known| known + 1);
         let mut outer = known.checked_sub(1).and_then(|known| self.open[known].1).unwrap_or(PathId::NONE);
         for (span, path) in &mut self.open[known..] {
             outer = paths.enter(outer, span.name, span.kind);
             *path = Some(outer);
         }
-        (outer, self.open.last().map(|(span, _)| span.kind))
+        (outer, self.open.last().map(|(span, _)| (span.kind, span.start)))
     }
 
     /// Tells if one of them does something for the first time, in a gap of `gap` ns: the innermost one that can be compared decides.

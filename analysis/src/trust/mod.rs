@@ -36,7 +36,7 @@ mod window_end;
 pub use self::evidence::Evidence;
 pub(crate) use self::holes::Holes;
 pub(crate) use self::launched::Launched;
-pub(crate) use self::profiler::ID as PROFILER_COST;
+pub(crate) use self::profiler::{ID as PROFILER_COST, cost as recording_cost};
 pub use self::reason::{Reason, Trust};
 pub(crate) use self::remedy::{remedy, with_calls};
 pub(crate) use self::sampled::is_sampled;

@@ -43,7 +43,7 @@ const SLICES: u64 = 1 << 20;
 
 /// Time that the profiler takes, as far as the GPU waits for it.
 #[derive(Debug, Clone, Copy)]
-struct Cost {
+pub(crate) struct Cost {
     cost_ns: i64,
     wall_ns: i64,
     /// The calls and operators that were recorded, and the Python functions.
@@ -53,13 +53,13 @@ struct Cost {
 
 impl Cost {
     /// The part of the wall time, 0 to 1.
-    fn share(self) -> f64 {
+    pub(crate) fn share(self) -> f64 {
         self.cost_ns as f64 / self.wall_ns.max(1) as f64
     }
 }
 
 /// The cost of torch.profiler, unless it is small.
-fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
+pub(crate) fn cost(analysis: &Analysis<'_>) -> Option<Cost> {
     let tables = analysis.tables;
     if tables.info.dialect != Dialect::Kineto {
         return None;

@@ -326,3 +326,64 @@ fn new_shapes_are_tuned_again_and_again() {
     tables.operators.shapes.map(|_| rtl_schema::NameId::NONE);
     assert_ne!(first(&tables).id, "first-call");
 }
+
+/// Steps in which the thread waits for the GPU for 900 us, and then launches four times after code of 300 us each, which the GPU waits for:
+/// within `serve`, which is around all of it, and in the range `name` of the code itself.
+fn steps_that_wait(steps: i64, name: Option<&str>) -> Tables {
+    const STEP: i64 = 6_700_000;
+    let mut tables = Tables::default();
+    range(&mut tables, 0, Some(7), "serve", -1, steps * STEP);
+    for step in 0..steps {
+        let start = step * STEP;
+        (0..40).for_each(|at| launch(&mut tables, "gemm", start + at * 10_000));
+        call(&mut tables, 7, "hipDeviceSynchronize", 0, start + MS / 2, start + 1_400_000);
+        for at in 0..4 {
+            let begin = start + 1_400_000 + at * (MS + 320_000);
+            if let Some(name) = name {
+                range(&mut tables, 1, Some(7), name, begin + 6_000, begin + 299_000);
+            }
+            launch(&mut tables, "gemm", begin + 300_000);
+        }
+    }
+    tables
+}
+
+#[test]
+fn a_call_bears_the_ramp_after_it_unless_the_program_names_what_it_does_there() {
+    let ramp = first(&steps_that_wait(5, None));
+    assert_eq!(ramp.id, "idle-sync");
+    assert!(ramp.sentence.contains("after 5 waits"), "{}", ramp.sentence);
+    let named = first(&steps_that_wait(5, Some("sample")));
+    assert_eq!(named.id, "idle-host");
+    assert!(named.sentence.contains("sample"), "{}", named.sentence);
+}
+
+/// Rounds of ops of 1 ms, with the thread ahead but for the last one of each, before which the GPU is idle for 180 us.
+fn late_launches(rounds: i64) -> Tables {
+    let mut tables = Tables::default();
+    for round in 0..rounds {
+        let start = round * 3 * MS;
+        launch(&mut tables, "gemm", start);
+        for at in 1..23 {
+            call(&mut tables, 7, LAUNCH, 0, start + at * 50_000, start + at * 50_000 + 5_000);
+        }
+        launch(&mut tables, "gemm", start + MS + 180_000);
+        for at in 1..36 {
+            let moment = start + MS + 180_000 + at * 50_000;
+            call(&mut tables, 7, LAUNCH, 0, moment, moment + 5_000);
+        }
+        let correlation = tables.dispatches.len() as i64 + 1;
+        let moment = start + MS + 250_000;
+        call(&mut tables, 7, LAUNCH, correlation, moment, moment + 5_000);
+        let start = start + 2 * MS + 190_000;
+        let row = Dispatch { start, duration: Some(820_000), correlation, ..Dispatch::default() };
+        dispatch(&mut tables, 0, 0, row, "gemm");
+    }
+    tables
+}
+
+#[test]
+fn a_host_that_is_late_once_is_not_slow() {
+    assert_eq!(first(&late_launches(8)).id, "launch-bound");
+    assert_eq!(first(&late_launches(1)).id, "idle-host");
+}

@@ -17,7 +17,10 @@ import tempfile
 
 BACK_TO_BACK = 100_000
 AHEAD = 100_000
+AHEAD_AGAIN = 200_000
+TURNAROUND = 10_000
 LONG = 1_000_000
+VERY_LONG = 2_000_000
 LONG_WITH_NAME = 200_000
 RESULT = 4096
 ORDER = ["synchronise", "blocking-copy", "allocation", "loading", "launch", "host", "queued", "unknown"]
@@ -123,7 +126,7 @@ def rpd(path):
 
 
 def timeline(spans):
-    """Moments at which the innermost span of a thread changes, whether that is a range from then on, and whether a span compiles."""
+    """Moments at which the innermost span of a thread changes, the start of that from then on if it is a range, and whether a span compiles."""
     spans = sorted(span for span in spans if -span[1] > span[0])
     moments = sorted({moment for start, end, _ in spans for moment in (start, -end)})
     names, compiling = [], []
@@ -138,7 +141,7 @@ def timeline(spans):
         while inner and inner[0][1] <= moment:
             heapq.heappop(inner)
         building = [end for end in building if end > moment]
-        names.append(inner[0][2][1] if inner else False)
+        names.append(spans[-inner[0][0]][0] if inner and inner[0][2][1] else None)
         compiling.append(bool(building))
     return moments, names, compiling
 
@@ -200,13 +203,13 @@ def pieces(kept, line, start, end):
         before = [call for call in near if call.end <= begin]
         after = next((call for call in near if call.start > begin), None)
         if inside:
-            yield inside.cause, begin, inside, until - begin, False
+            yield inside.cause, begin, inside, until - begin, None
         elif before and after and before[-1].cause == after.cause == "launch" and after.start - before[-1].end <= BACK_TO_BACK:
-            yield "launch", begin, after, until - begin, False
+            yield "launch", begin, after, until - begin, None
         elif at >= 0 and compiling[at]:
-            yield "loading", begin, None, until - begin, False
+            yield "loading", begin, None, until - begin, None
         else:
-            yield "host", begin, None, until - begin, at >= 0 and names[at]
+            yield "host", begin, None, until - begin, names[at] if at >= 0 else None
 
 
 def one_gpu(gpu, ops, launches, threads):
@@ -214,7 +217,7 @@ def one_gpu(gpu, ops, launches, threads):
     debts = collections.defaultdict(list)
     charged = collections.defaultdict(int)
     ahead = collections.defaultdict(lambda: ops[0].start)
-    last = ops[0].start
+    last, before = ops[0].start, None
     position = 0
     while position < len(ops):
         start = ops[position].start
@@ -235,27 +238,30 @@ def one_gpu(gpu, ops, launches, threads):
                 queued = min(max(min(call[2], start), last), start)
                 causes["queued"] += start - queued
                 thread = call[4]
-                if queued == last and start - min(call[2], start) < AHEAD:
-                    own["queued"] += start - last
                 # An op that was enqueued long before waited for something else than its launch.
                 waited = start - min(call[2], start) >= AHEAD
-                if queued > last and thread in threads:
+                # The GPU takes a while from op to op, and nobody is late by that.
+                there = start - min(call[2], start) >= TURNAROUND or call == launches.get(before.link)
+                turns = start - last < TURNAROUND and there
+                if queued == last and not waited and (turns or thread not in threads):
+                    own["queued"] += start - last
+                if thread in threads and (queued > last or not waited and not turns):
                     kept, line = threads[thread]
                     found = list(pieces(kept, line, last, queued))
                     for cause, _, _, length, _ in found:
                         causes[cause] += length
-                    if found[0][2] and found[0][0] in BLOCKING and found[0][2].start <= last:
+                    if found and found[0][2] and found[0][0] in BLOCKING and found[0][2].start <= last:
                         drained[found[0][0]] += start - last
                     stack = debts[gpu, thread]
                     waiting = [row for row in kept[0][charged[gpu, thread]:bisect.bisect_left(kept[1], queued)]]
                     charged[gpu, thread] += len(waiting)
-                    found.append(("queued", queued, None, 0 if waited else start - queued, False))
+                    found.append(("queued", queued, None, 0 if waited else start - queued, None))
                     runs = itertools.groupby(found, key=lambda piece: piece[0] == "host" or id(piece))
                     runs = [list(run) for _, run in runs]
                     found = [
-                        (*run[0][:3], sum(piece[3] for piece in run), sum(piece[3] for piece in run if piece[4])) for run in runs
+                        (*run[0][:3], sum(piece[3] for piece in run), [(piece[4], piece[3]) for piece in run if piece[4]]) for run in runs
                     ]
-                    for cause, begin, row, length, named in found:
+                    for cause, begin, row, length, names in found:
                         # Blocking calls that have begun, unless the thread has been ahead since.
                         while waiting and (waiting[0].start <= begin or cause == "queued"):
                             new = waiting.pop(0)
@@ -268,7 +274,8 @@ def one_gpu(gpu, ops, launches, threads):
                             if stack and stack[-1][0] == row:
                                 stack[-1][1] -= length
                             length = 0
-                        least = LONG_WITH_NAME if named >= length - named else LONG
+                        named = sum(time for entered, time in names if not stack or entered >= stack[-1][0].start)
+                        least = LONG_WITH_NAME if named >= length - named else max(LONG, min(VERY_LONG, stack[-1][1] if stack else 0))
                         long = length if cause == "host" and length >= least else 0
                         length -= long
                         own[cause] += long
@@ -282,11 +289,12 @@ def one_gpu(gpu, ops, launches, threads):
                         own[cause] += length
         for op in same:
             call = launches.get(op.link)
-            if call and start - min(call[2], start) >= AHEAD:
+            if call and start - min(call[2], start) >= AHEAD_AGAIN:
                 thread = call[4]
                 ahead[thread] = max(ahead[thread], call[1])
                 debts[gpu, thread] = [row for row in debts[gpu, thread] if row[0].end > call[1]]
-            last = max(last, op.end)
+            if op.end > last or before is None:
+                last, before = max(last, op.end), op
     for cause, time in causes.items():
         if time:
             print(json.dumps([gpu, "cause", cause, time, own[cause]]))

@@ -52,10 +52,9 @@ fn the_trace_of_the_readme() {
         str![[r#"
 Trace: gpt-loader.json.gz
 GPU busy 26.7 % of 98.552 ms, idle 72.220 ms (73.3 %); trust good
-1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 47.0 ms in
-   1141 gaps of 41.2 us (47.7 % of the wall time); 60 % of it in the backward pass (10 % in
-   AddmmBackward0), 18 % between operators; about 33 % of the wall time is torch.profiler itself
-   (10,598 calls and operators)
+1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 51.8 ms in
+   1065 gaps of 48.7 us (52.6 % of the wall time); 55 % of it in the backward pass, 21 % between
+   operators; about 33 % of the wall time is torch.profiler itself (10,598 calls and operators)
    help: launch the ops as one graph, fuse small kernels (torch.compile), or give each launch
          more work
    look: rtl-summary --section idle,launches,queues TRACE

@@ -84,11 +84,10 @@ fn a_trace_of_rpd_has_api_calls_too() {
         str![[r#"
 Trace: trace.rpd
 GPU busy 84.5 % of 970 ns, idle 150 ns (15.5 %); no op for 150 ns before the first op; trust good
-1. launch-bound: the host launches ops more slowly than the GPU runs them: idle for 150 ns in 3 gaps of 50 ns (15.5 %
-   of the wall time); 67 % of it in step (33 % in backward)
-   help: take what the host does between launches out of the loop; then launch the ops as one graph, or fuse small
-         kernels
-   look: rtl-summary --section idle,launches,queues TRACE
+1. idle-host: the GPU waits for the host, which is busy with something else: idle for 150 ns in 1 gap (15.5 % of the
+   wall time), most at step, one of them after softmax and before gemm_backward
+   help: move what the host does there out of the loop, into another thread or process, or ahead of time
+   look: rtl-summary --section idle,gaps TRACE
 3 of 5 kernels hold 80 % of the kernel time; gemm_backward alone holds 48.8 %: at twice the speed it would save 20.6
    % of the wall time
   Recorder:  rocmProfileData (layout rpd-3)
