@@ -32,6 +32,9 @@ const SOME: u64 = 5;
 /// A number of calls a step differs by at most this part of it from a whole one.
 const NEARLY_WHOLE: f64 = 0.05;
 
+/// The ops before and after a gap.
+type Neighbours = (Option<Op>, Op);
+
 /// Long gaps are few where this many times as many hold the rest of the time.
 const FEW: u64 = 4;
 
@@ -350,10 +353,9 @@ impl<'a> Lost<'a> {
     /// `, after gemm and before softmax`: the ops around most of the time, else `, the longest of 3.10 ms after gemm and before softmax`.
     pub(super) fn between(&self) -> String {
         let tables = self.inputs.analysis.tables;
-        let names =
-            |(before, after): (Option<Op>, Op)| (before.map(|op| op.name(tables)), after.name(tables));
+        let names = |(before, after): Neighbours| (before.map(|op| op.name(tables)), after.name(tables));
         let mut times: FxHashMap<(Option<&str>, &str), u64> = FxHashMap::default();
-        let mut gaps: FxHashMap<(usize, i64), (u64, (Option<Op>, Op))> = FxHashMap::default();
+        let mut gaps: FxHashMap<(usize, i64), (u64, Neighbours)> = FxHashMap::default();
         for part in &self.parts {
             for moment in &part.loss.moments {
                 *times.entry(names(moment.ops)).or_default() += moment.ns;
