@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../src/findings/machine.rs"]
+#[allow(dead_code, reason = "shared with the long version")]
 mod machine;
 #[path = "../src/findings/program.rs"]
 #[allow(dead_code, reason = "shared with the long version")]
